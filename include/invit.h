@@ -1,0 +1,124 @@
+/* invit.h - public interface of libinvit: neural route construction (INViT) and local search for TSP and CVRP.
+ *
+ * Conventions
+ *  - Handles are opaque; what a call creates, the matching _destroy frees. _destroy(NULL) is allowed.
+ *  - Every call that can fail returns an invit_status and, when `err` is not NULL, a message that says what was
+ *    wrong and what was expected. The library never prints and never exits.
+ *  - There is no global mutable state: separate handles may be used from separate threads.
+ *  - Nodes are numbered from 0. TSP: 0..n-1 in file order. CVRP: node 0 is the depot, 1..n-1 are the customers in
+ *    file order, so that a node number is also the customer number a CVRPLIB solution uses.
+ */
+#ifndef INVIT_H
+#define INVIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define INVIT_API __attribute__((visibility("default")))
+#else
+#define INVIT_API
+#endif
+
+/* ---- status ------------------------------------------------------------------------------------------------ */
+
+typedef enum invit_status {
+    INVIT_OK = 0,
+    INVIT_ERR_ARGUMENT,    /* the caller asked for something impossible              */
+    INVIT_ERR_INPUT,       /* a file or array does not say what it should            */
+    INVIT_ERR_UNSUPPORTED, /* valid, but not something this library handles          */
+    INVIT_ERR_IO,          /* the system refused to read or write                    */
+    INVIT_ERR_MEMORY,      /* out of memory                                          */
+    INVIT_ERR_CANCELLED,   /* stopped by the caller before there was a result        */
+    INVIT_ERR_INTERNAL     /* a bug: a result did not pass the independent check     */
+} invit_status;
+
+typedef struct invit_error {
+    invit_status code;
+    char message[1024];
+} invit_error;
+
+/* Version of the library, for example "0.1.0". */
+INVIT_API const char *invit_version(void);
+
+/* ---- progress and cancelling: the same on every long call ---------------------------------------------------- */
+
+typedef struct invit_progress {
+    const char *stage;   /* "construct", "improve", "label", "train", ...           */
+    double elapsed;      /* seconds since the call began                             */
+    double fraction;     /* 0..1 of the stage, or negative when unknown              */
+    double best;         /* best length so far, or NaN                               */
+    int64_t count;       /* decisions, kicks, instances: what the stage counts       */
+    const char *message; /* optional text, may be NULL                               */
+} invit_progress;
+
+/* Called now and then, from one thread at a time. */
+typedef void (*invit_progress_fn)(void *user, const invit_progress *progress);
+
+typedef struct invit_control {
+    invit_progress_fn progress; /* may be NULL                                       */
+    void *user;
+    const volatile int *cancel; /* may be NULL; non-zero asks the call to stop soon  */
+} invit_control;
+
+/* ---- instances ------------------------------------------------------------------------------------------------ */
+
+typedef enum invit_problem { INVIT_TSP = 0, INVIT_CVRP = 1 } invit_problem;
+
+/* How the length of an edge is measured. EXACT: Euclidean without rounding. HAVERSINE: x is longitude, y latitude
+ * in degrees, metres. The others are TSPLIB's rules. */
+typedef enum invit_metric {
+    INVIT_EXACT = 0,
+    INVIT_EUC_2D,
+    INVIT_CEIL_2D,
+    INVIT_ATT,
+    INVIT_GEO,
+    INVIT_HAVERSINE
+} invit_metric;
+
+typedef struct invit_instance invit_instance;
+
+/* A TSP instance from n points, xy = {x0, y0, x1, y1, ...}; the array is copied. O(n). */
+INVIT_API invit_status invit_instance_create_tsp(const double *xy, int64_t n, invit_metric metric,
+                                                 invit_instance **out, invit_error *err);
+/* A CVRP instance: n nodes with the depot first, demand[0] ignored; arrays are copied. O(n). */
+INVIT_API invit_status invit_instance_create_cvrp(const double *xy, const int64_t *demand, int64_t n,
+                                                  int64_t capacity, invit_metric metric, invit_instance **out,
+                                                  invit_error *err);
+INVIT_API void invit_instance_destroy(invit_instance *instance);
+
+INVIT_API invit_problem invit_instance_problem(const invit_instance *instance);
+INVIT_API const char *invit_instance_name(const invit_instance *instance);
+INVIT_API invit_status invit_instance_set_name(invit_instance *instance, const char *name, invit_error *err);
+/* Number of nodes, the depot included. */
+INVIT_API int64_t invit_instance_nodes(const invit_instance *instance);
+INVIT_API invit_metric invit_instance_metric(const invit_instance *instance);
+/* Coordinates {x0, y0, ...}, valid as long as the instance. */
+INVIT_API const double *invit_instance_coords(const invit_instance *instance);
+/* Demands, NULL for TSP. */
+INVIT_API const int32_t *invit_instance_demands(const invit_instance *instance);
+INVIT_API int64_t invit_instance_capacity(const invit_instance *instance);
+
+/* ---- solutions ------------------------------------------------------------------------------------------------ */
+
+typedef struct invit_solution invit_solution;
+
+/* `nodes` lists the routes one after the other, `start[r]..start[r+1]-1` being route r (start has routes+1 entries).
+ * TSP: one route with every node. CVRP: customers only, the depot is implied at both ends. Arrays are copied;
+ * feasibility is not checked here (see invit_check). */
+INVIT_API invit_status invit_solution_create(const int32_t *nodes, const int32_t *start, int32_t routes,
+                                             invit_solution **out, invit_error *err);
+INVIT_API void invit_solution_destroy(invit_solution *solution);
+INVIT_API int32_t invit_solution_routes(const invit_solution *solution);
+/* Nodes of route r and their number. */
+INVIT_API const int32_t *invit_solution_route(const invit_solution *solution, int32_t r, int32_t *count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,14 @@
+/* Wall time in seconds on the monotonic clock. */
+#ifndef INVIT_BASE_CLOCK_H
+#define INVIT_BASE_CLOCK_H
+
+#include <time.h>
+
+static inline double inv_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,154 @@
+/* Instances and solutions as objects: creation, access, destruction. */
+#include "problem/problem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+invit_status inv_instance_alloc(invit_problem problem, int64_t n, invit_instance **out, invit_error *err)
+{
+    *out = NULL;
+    if (n < 1 || n > INT32_MAX / 2)
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "an instance has 1 to %d nodes, not %lld", INT32_MAX / 2, (long long)n);
+    invit_instance *p = calloc(1, sizeof *p);
+    if (!p) return inv_no_memory(err, sizeof *p);
+    p->problem = problem;
+    p->n = (int32_t)n;
+    p->first_id = 1;
+    p->xy = malloc((size_t)n * 2 * sizeof *p->xy);
+    p->name = strdup("unnamed");
+    if (problem == INVIT_CVRP) p->demand = calloc((size_t)n, sizeof *p->demand);
+    if (!p->xy || !p->name || (problem == INVIT_CVRP && !p->demand)) {
+        invit_instance_destroy(p);
+        return inv_no_memory(err, (size_t)n * 20);
+    }
+    *out = p;
+    return INVIT_OK;
+}
+
+void invit_instance_destroy(invit_instance *p)
+{
+    if (!p) return;
+    free(p->xy);
+    free(p->demand);
+    free(p->name);
+    free(p->comment);
+    free(p);
+}
+
+static invit_status copy_coords(invit_instance *p, const double *xy, invit_error *err)
+{
+    for (size_t i = 0; i < 2 * (size_t)p->n; i++) {
+        if (!isfinite(xy[i]))
+            return inv_fail(err, INVIT_ERR_INPUT, "coordinate of node %zu is not a finite number", i / 2);
+        p->xy[i] = xy[i];
+    }
+    return INVIT_OK;
+}
+
+invit_status invit_instance_create_tsp(const double *xy, int64_t n, invit_metric metric, invit_instance **out,
+                                       invit_error *err)
+{
+    invit_instance *p;
+    INV_CHECK(inv_instance_alloc(INVIT_TSP, n, &p, err));
+    p->metric = metric;
+    invit_status status = copy_coords(p, xy, err);
+    if (status != INVIT_OK) {
+        invit_instance_destroy(p);
+        return status;
+    }
+    *out = p;
+    return INVIT_OK;
+}
+
+invit_status invit_instance_create_cvrp(const double *xy, const int64_t *demand, int64_t n, int64_t capacity,
+                                        invit_metric metric, invit_instance **out, invit_error *err)
+{
+    invit_instance *p;
+    INV_CHECK(inv_instance_alloc(INVIT_CVRP, n, &p, err));
+    invit_status status = INVIT_OK;
+    p->metric = metric;
+    p->capacity = capacity;
+    if (capacity < 1 || capacity > INT32_MAX)
+        INV_TRY(inv_fail(err, INVIT_ERR_INPUT, "capacity %lld is not in 1..%d", (long long)capacity, INT32_MAX));
+    INV_TRY(copy_coords(p, xy, err));
+    for (int64_t i = 1; i < n; i++) {
+        if (demand[i] < 0 || demand[i] > capacity)
+            INV_TRY(inv_fail(err, INVIT_ERR_INPUT, "demand %lld of customer %lld is not in 0..%lld (the capacity)",
+                             (long long)demand[i], (long long)i, (long long)capacity));
+        p->demand[i] = (int32_t)demand[i];
+    }
+    *out = p;
+    p = NULL;
+done:
+    invit_instance_destroy(p);
+    return status;
+}
+
+invit_problem invit_instance_problem(const invit_instance *p) { return p->problem; }
+const char *invit_instance_name(const invit_instance *p) { return p->name; }
+int64_t invit_instance_nodes(const invit_instance *p) { return p->n; }
+invit_metric invit_instance_metric(const invit_instance *p) { return p->metric; }
+const double *invit_instance_coords(const invit_instance *p) { return p->xy; }
+const int32_t *invit_instance_demands(const invit_instance *p) { return p->demand; }
+int64_t invit_instance_capacity(const invit_instance *p) { return p->capacity; }
+
+invit_status invit_instance_set_name(invit_instance *p, const char *name, invit_error *err)
+{
+    char *copy = strdup(name);
+    if (!copy) return inv_no_memory(err, strlen(name) + 1);
+    free(p->name);
+    p->name = copy;
+    return INVIT_OK;
+}
+
+invit_status inv_solution_alloc(int32_t routes, int64_t nodes, invit_solution **out, invit_error *err)
+{
+    *out = NULL;
+    invit_solution *s = calloc(1, sizeof *s);
+    if (!s) return inv_no_memory(err, sizeof *s);
+    s->routes = routes;
+    s->start = calloc((size_t)routes + 1, sizeof *s->start);
+    s->nodes = malloc((size_t)(nodes > 0 ? nodes : 1) * sizeof *s->nodes);
+    if (!s->start || !s->nodes) {
+        invit_solution_destroy(s);
+        return inv_no_memory(err, ((size_t)routes + (size_t)nodes) * sizeof(int32_t));
+    }
+    *out = s;
+    return INVIT_OK;
+}
+
+void invit_solution_destroy(invit_solution *s)
+{
+    if (!s) return;
+    free(s->start);
+    free(s->nodes);
+    free(s);
+}
+
+invit_status invit_solution_create(const int32_t *nodes, const int32_t *start, int32_t routes, invit_solution **out,
+                                   invit_error *err)
+{
+    *out = NULL;
+    if (routes < 0 || start[0] != 0)
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "routes must be >= 0 and start[0] must be 0");
+    for (int32_t r = 0; r < routes; r++)
+        if (start[r + 1] < start[r]) return inv_fail(err, INVIT_ERR_ARGUMENT, "start must not decrease (route %d)", r);
+    INV_CHECK(inv_solution_alloc(routes, start[routes], out, err));
+    memcpy((*out)->start, start, ((size_t)routes + 1) * sizeof *start);
+    memcpy((*out)->nodes, nodes, (size_t)start[routes] * sizeof *nodes);
+    return INVIT_OK;
+}
+
+invit_status inv_solution_copy(const invit_solution *from, invit_solution **out, invit_error *err)
+{
+    return invit_solution_create(from->nodes, from->start, from->routes, out, err);
+}
+
+int32_t invit_solution_routes(const invit_solution *s) { return s->routes; }
+
+const int32_t *invit_solution_route(const invit_solution *s, int32_t r, int32_t *count)
+{
+    *count = s->start[r + 1] - s->start[r];
+    return s->nodes + s->start[r];
+}

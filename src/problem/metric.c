@@ -1,0 +1,41 @@
+#include "problem/metric.h"
+
+#define PI 3.14159265358979323846
+
+/* TSPLIB writes DDD.MM: degrees and minutes. */
+static double geo_radians(double v)
+{
+    double degrees = trunc(v), minutes = v - degrees;
+    return 3.141592 * (degrees + 5.0 * minutes / 3.0) / 180.0; /* TSPLIB's own value of pi */
+}
+
+double inv_geo_distance(const double *a, const double *b)
+{
+    double lat1 = geo_radians(a[0]), lon1 = geo_radians(a[1]);
+    double lat2 = geo_radians(b[0]), lon2 = geo_radians(b[1]);
+    double q1 = cos(lon1 - lon2), q2 = cos(lat1 - lat2), q3 = cos(lat1 + lat2);
+    double c = 0.5 * ((1.0 + q1) * q2 - (1.0 - q1) * q3);
+    c = c > 1 ? 1 : c < -1 ? -1 : c;
+    return trunc(6378.388 * acos(c) + 1.0);
+}
+
+double inv_haversine_distance(const double *a, const double *b)
+{
+    double rad = PI / 180, lat1 = a[1] * rad, lat2 = b[1] * rad;
+    double s = sin((lat2 - lat1) / 2), t = sin((b[0] - a[0]) * rad / 2);
+    double h = s * s + cos(lat1) * cos(lat2) * t * t;
+    return 2 * 6371008.8 * asin(sqrt(h > 1 ? 1 : h));
+}
+
+double inv_length(const invit_instance *p, const invit_solution *s)
+{
+    double total = 0;
+    for (int32_t r = 0; r < s->routes; r++) {
+        const int32_t *v = s->nodes + s->start[r];
+        int32_t m = s->start[r + 1] - s->start[r];
+        if (m == 0) continue;
+        for (int32_t i = 1; i < m; i++) total += inv_edge(p, v[i - 1], v[i]);
+        total += p->problem == INVIT_CVRP ? inv_edge(p, 0, v[0]) + inv_edge(p, v[m - 1], 0) : inv_edge(p, v[m - 1], v[0]);
+    }
+    return total;
+}

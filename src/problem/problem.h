@@ -1,0 +1,30 @@
+/* The problem as the library holds it: an instance, a solution, and the length of an edge. */
+#ifndef INVIT_PROBLEM_PROBLEM_H
+#define INVIT_PROBLEM_PROBLEM_H
+
+#include "base/error.h"
+
+struct invit_instance {
+    invit_problem problem;
+    invit_metric metric;
+    int32_t n;         /* nodes; CVRP: depot (node 0) and customers (1..n-1)      */
+    double *xy;        /* [n][2]                                                  */
+    int32_t *demand;   /* [n], CVRP only; demand[0] = 0                           */
+    int64_t capacity;  /* CVRP only                                               */
+    int32_t first_id;  /* what the file calls its lowest node; written back by solution writers of TSPLIB tours */
+    char *name;        /* never NULL                                              */
+    char *comment;     /* NULL or the file's comment                              */
+};
+
+struct invit_solution {
+    int32_t routes;
+    int32_t *start;    /* [routes + 1] offsets into nodes                         */
+    int32_t *nodes;    /* TSP: one route with all nodes; CVRP: customers only     */
+};
+
+/* Allocates the arrays (uninitialised) for n nodes; demand only for CVRP. */
+invit_status inv_instance_alloc(invit_problem problem, int64_t n, invit_instance **out, invit_error *err);
+invit_status inv_solution_alloc(int32_t routes, int64_t nodes, invit_solution **out, invit_error *err);
+invit_status inv_solution_copy(const invit_solution *from, invit_solution **out, invit_error *err);
+
+#endif

@@ -1,0 +1,86 @@
+/* Foundations: random numbers, threads, instances as objects. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/parallel.h"
+#include "base/rng.h"
+#include "problem/problem.h"
+
+#include <math.h>
+#include <stdatomic.h>
+
+static void normal_has_the_right_moments(void **state)
+{
+    (void)state;
+    inv_rng r;
+    inv_rng_init(&r, 1, 0);
+    double sum = 0, square = 0;
+    int n = 200000;
+    for (int i = 0; i < n; i++) {
+        double x = inv_rng_normal(&r);
+        sum += x;
+        square += x * x;
+    }
+    assert_true(fabs(sum / n) < 0.01);
+    assert_true(fabs(square / n - 1) < 0.02);
+}
+
+static void exponential_has_mean_one(void **state)
+{
+    (void)state;
+    inv_rng r;
+    inv_rng_init(&r, 2, 0);
+    double sum = 0;
+    int n = 200000;
+    for (int i = 0; i < n; i++) sum += inv_rng_exponential(&r);
+    assert_true(fabs(sum / n - 1) < 0.02);
+}
+
+static void below_is_even(void **state)
+{
+    (void)state;
+    inv_rng r;
+    inv_rng_init(&r, 3, 7);
+    int hits[7] = {0};
+    for (int i = 0; i < 70000; i++) hits[inv_rng_below(&r, 7)]++;
+    for (int i = 0; i < 7; i++) assert_in_range(hits[i], 9500, 10500);
+}
+
+static void count_member(void *context, int member)
+{
+    atomic_fetch_add((atomic_int *)context, 1 << (4 * member));
+}
+
+static void parallel_runs_every_member_once(void **state)
+{
+    (void)state;
+    atomic_int seen = 0;
+    inv_parallel(4, count_member, &seen);
+    assert_int_equal(seen, 0x1111);
+}
+
+static void instances_refuse_nonsense(void **state)
+{
+    (void)state;
+    invit_error err;
+    invit_instance *p = NULL;
+    double xy[] = {0, 0, 1, NAN};
+    assert_int_equal(invit_instance_create_tsp(xy, 2, INVIT_EXACT, &p, &err), INVIT_ERR_INPUT);
+    assert_int_equal(invit_instance_create_tsp(xy, 0, INVIT_EXACT, &p, &err), INVIT_ERR_ARGUMENT);
+    xy[3] = 1;
+    int64_t demand[] = {0, 11};
+    assert_int_equal(invit_instance_create_cvrp(xy, demand, 2, 10, INVIT_EXACT, &p, &err), INVIT_ERR_INPUT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(normal_has_the_right_moments),   cmocka_unit_test(exponential_has_mean_one),
+        cmocka_unit_test(below_is_even),                  cmocka_unit_test(parallel_runs_every_member_once),
+        cmocka_unit_test(instances_refuse_nonsense),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
