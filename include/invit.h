@@ -118,6 +118,34 @@ INVIT_API int32_t invit_solution_routes(const invit_solution *solution);
 /* Nodes of route r and their number. */
 INVIT_API const int32_t *invit_solution_route(const invit_solution *solution, int32_t r, int32_t *count);
 
+/* ---- random instances: the MSVDRP generators -------------------------------------------------------------------- */
+
+typedef enum invit_distribution {
+    INVIT_UNIFORM = 0,
+    INVIT_CLUSTERED,
+    INVIT_EXPLOSION,
+    INVIT_IMPLOSION
+} invit_distribution;
+
+typedef struct invit_generate_options {
+    int64_t capacity;   /* CVRP: vehicle capacity (50)                               */
+    int32_t demand_min; /* CVRP: demands are uniform on demand_min..demand_max (1)   */
+    int32_t demand_max; /* (10)                                                      */
+} invit_generate_options;
+
+/* What the MSVDRP sets use. */
+INVIT_API invit_generate_options invit_generate_defaults(void);
+/* "uniform", "clustered", "explosion" or "implosion". */
+INVIT_API const char *invit_distribution_name(invit_distribution distribution);
+/* Instance `index` of the stream `seed`: `size` nodes (CVRP: customers, plus a depot) in the unit square. The same
+ * arguments give the same bytes on every machine. Clustered: even indices have 3 centres on a side of 10, odd ones 7
+ * centres on a side of 50 (before scaling). O(n), about 0.1 us a node. */
+INVIT_API invit_status invit_generate(invit_problem problem, invit_distribution distribution, int64_t size,
+                                      uint64_t seed, uint64_t index, invit_instance **out, invit_error *err);
+INVIT_API invit_status invit_generate_with(invit_problem problem, invit_distribution distribution, int64_t size,
+                                           uint64_t seed, uint64_t index, const invit_generate_options *options,
+                                           invit_instance **out, invit_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,172 @@
+/* The MSVDRP generators: uniform, clustered, explosion, implosion. Only +, -, *, / and sqrt touch the
+ * numbers, so that the same seed gives the same bytes on every machine. */
+#include "problem/problem.h"
+#include "base/rng.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const char *const distribution_names[] = {"uniform", "clustered", "explosion", "implosion"};
+
+const char *invit_distribution_name(invit_distribution d)
+{
+    return (unsigned)d <= INVIT_IMPLOSION ? distribution_names[d] : "unknown";
+}
+
+typedef struct disc {
+    double x, y, r;
+} disc;
+
+static disc draw_disc(inv_rng *rng)
+{
+    disc d;
+    d.x = inv_rng_double(rng);
+    d.y = inv_rng_double(rng);
+    d.r = 0.1 + 0.4 * inv_rng_double(rng);
+    return d;
+}
+
+static void uniform(inv_rng *rng, double *xy, int64_t n)
+{
+    for (int64_t i = 0; i < 2 * n; i++) xy[i] = inv_rng_double(rng);
+}
+
+/* N centres in [0,L]^2 and a standard normal around each; a depot is one more centre, with nobody around it.
+ */
+static void clustered(inv_rng *rng, double *depot, double *xy, int64_t n, uint64_t index)
+{
+    double centre[8][2], side = index % 2 == 0 ? 10 : 50;
+    uint32_t centres = index % 2 == 0 ? 3 : 7;
+    for (uint32_t c = 0; c <= centres; c++) {
+        centre[c][0] = side * inv_rng_double(rng);
+        centre[c][1] = side * inv_rng_double(rng);
+    }
+    if (depot) {
+        depot[0] = centre[centres][0];
+        depot[1] = centre[centres][1];
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const double *c = centre[inv_rng_below(rng, centres)];
+        xy[2 * i] = c[0] + inv_rng_normal(rng);
+        xy[2 * i + 1] = c[1] + inv_rng_normal(rng);
+    }
+}
+
+/* Nodes inside the disc are thrown out along their ray to radius r + Exp(rate 10). */
+static void explosion(inv_rng *rng, double *xy, int64_t n)
+{
+    disc d = draw_disc(rng);
+    for (int64_t i = 0; i < n; i++) {
+        double dx = xy[2 * i] - d.x, dy = xy[2 * i + 1] - d.y, distance = sqrt(dx * dx + dy * dy);
+        if (distance >= d.r) continue;
+        double out = d.r + inv_rng_exponential(rng) / 10;
+        double ux = distance > 0 ? dx / distance : 1, uy = distance > 0 ? dy / distance : 0;
+        xy[2 * i] = d.x + out * ux;
+        xy[2 * i + 1] = d.y + out * uy;
+    }
+}
+
+/* Nodes inside the disc are drawn towards its centre, by one factor an instance (which may be negative). */
+static void implosion(inv_rng *rng, double *xy, int64_t n)
+{
+    disc d = draw_disc(rng);
+    double m = inv_rng_normal(rng);
+    if (m > d.r) m = d.r;
+    for (int64_t i = 0; i < n; i++) {
+        double dx = xy[2 * i] - d.x, dy = xy[2 * i + 1] - d.y;
+        if (sqrt(dx * dx + dy * dy) >= d.r) continue;
+        xy[2 * i] = d.x + m * dx;
+        xy[2 * i + 1] = d.y + m * dy;
+    }
+}
+
+/* To the unit square: minimum to 0, the longer side to 1, one scale for both axes. */
+static void min_max_scale(double *xy, int64_t n)
+{
+    double low[2] = {xy[0], xy[1]}, high[2] = {xy[0], xy[1]};
+    for (int64_t i = 1; i < n; i++)
+        for (int a = 0; a < 2; a++) {
+            double v = xy[2 * i + a];
+            if (v < low[a]) low[a] = v;
+            if (v > high[a]) high[a] = v;
+        }
+    double width = high[0] - low[0], height = high[1] - low[1], side = width > height ? width : height;
+    if (!(side > 0)) side = 1;
+    for (int64_t i = 0; i < n; i++)
+        for (int a = 0; a < 2; a++) xy[2 * i + a] = (xy[2 * i + a] - low[a]) / side;
+}
+
+/* Each kind of instance has its own streams: TSP-100 and TSP-1000 of one seed share no numbers. */
+static uint64_t stream_of(invit_problem problem, invit_distribution distribution, int64_t size,
+                          uint64_t index)
+{
+    uint64_t kind = ((uint64_t)size * 2 + (uint64_t)problem) * 4 + (uint64_t)distribution;
+    return inv_splitmix64(&kind) + index;
+}
+
+invit_generate_options invit_generate_defaults(void)
+{
+    return (invit_generate_options){.capacity = 50, .demand_min = 1, .demand_max = 10};
+}
+
+static invit_status check_request(invit_problem problem, invit_distribution distribution, int64_t size,
+                                  const invit_generate_options *o, invit_error *err)
+{
+    if ((problem != INVIT_TSP && problem != INVIT_CVRP) || (unsigned)distribution > INVIT_IMPLOSION)
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "no generator for problem %d, distribution %d", (int)problem,
+                        (int)distribution);
+    if (size < 1 || size > 1000000000)
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "size %lld is not in 1..1000000000", (long long)size);
+    if (problem == INVIT_CVRP && (o->demand_min < 0 || o->demand_max < o->demand_min ||
+                                  o->demand_max > o->capacity || o->capacity < 1 || o->capacity > INT32_MAX))
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "demands %d..%d do not fit 0..%lld (the capacity)",
+                        o->demand_min, o->demand_max, (long long)o->capacity);
+    return INVIT_OK;
+}
+
+invit_status invit_generate_with(invit_problem problem, invit_distribution distribution, int64_t size,
+                                 uint64_t seed, uint64_t index, const invit_generate_options *options,
+                                 invit_instance **out, invit_error *err)
+{
+    *out = NULL;
+    INV_CHECK(check_request(problem, distribution, size, options, err));
+    bool cvrp = problem == INVIT_CVRP;
+    invit_instance *p;
+    INV_CHECK(inv_instance_alloc(problem, size + cvrp, &p, err));
+
+    inv_rng rng;
+    inv_rng_init(&rng, seed, stream_of(problem, distribution, size, index));
+    double *depot = cvrp ? p->xy : NULL, *xy = p->xy + (cvrp ? 2 : 0);
+    if (distribution == INVIT_CLUSTERED) {
+        clustered(&rng, depot, xy, size, index);
+    } else {
+        uniform(&rng, p->xy, p->n);
+        if (distribution == INVIT_EXPLOSION) explosion(&rng, xy, size);
+        if (distribution == INVIT_IMPLOSION) implosion(&rng, xy, size);
+    }
+    min_max_scale(p->xy, p->n);
+    if (cvrp) {
+        uint32_t span = (uint32_t)(options->demand_max - options->demand_min) + 1;
+        p->capacity = options->capacity;
+        for (int32_t i = 1; i < p->n; i++)
+            p->demand[i] = options->demand_min + (int32_t)inv_rng_below(&rng, span);
+    }
+
+    char name[128];
+    snprintf(name, sizeof name, "%s%lld-%s-s%llu-i%llu", cvrp ? "cvrp" : "tsp", (long long)size,
+             distribution_names[distribution], (unsigned long long)seed, (unsigned long long)index);
+    invit_status status = invit_instance_set_name(p, name, err);
+    if (status != INVIT_OK) {
+        invit_instance_destroy(p);
+        return status;
+    }
+    *out = p;
+    return INVIT_OK;
+}
+
+invit_status invit_generate(invit_problem problem, invit_distribution distribution, int64_t size,
+                            uint64_t seed, uint64_t index, invit_instance **out, invit_error *err)
+{
+    invit_generate_options options = invit_generate_defaults();
+    return invit_generate_with(problem, distribution, size, seed, index, &options, out, err);
+}

@@ -1,0 +1,206 @@
+/* Output files appear whole or not at all. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/outfile.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char directory[64];
+
+static const char *in_directory(const char *name)
+{
+    static char path[512];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return path;
+}
+
+static int make_directory(void **state)
+{
+    (void)state;
+    strcpy(directory, "/tmp/invit-outfile-XXXXXX");
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int entries(void)
+{
+    DIR *d = opendir(directory);
+    int n = 0;
+    for (struct dirent *e; (e = readdir(d));) n += e->d_name[0] != '.';
+    closedir(d);
+    return n;
+}
+
+static int remove_directory(void **state)
+{
+    (void)state;
+    DIR *d = opendir(directory);
+    for (struct dirent *e; (e = readdir(d));)
+        if (e->d_name[0] != '.') unlink(in_directory(e->d_name));
+    closedir(d);
+    return rmdir(directory);
+}
+
+static void read_back(const char *path, char *text, size_t room)
+{
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    text[fread(text, 1, room - 1, f)] = 0;
+    fclose(f);
+}
+
+static void appears_only_when_closed(void **state)
+{
+    (void)state;
+    inv_outfile *f;
+    invit_error err;
+    char text[64];
+    assert_int_equal(inv_outfile_open(in_directory("a"), &f, &err), INVIT_OK);
+    inv_outfile_printf(f, "%s %d\n", "hello", 7);
+    assert_int_equal(inv_outfile_flush(f, &err), INVIT_OK);
+    assert_int_equal(access(in_directory("a"), F_OK), -1);
+    assert_int_equal(inv_outfile_close(f, &err), INVIT_OK);
+    read_back(in_directory("a"), text, sizeof text);
+    assert_string_equal(text, "hello 7\n");
+    assert_int_equal(entries(), 1);
+}
+
+static void abandoned_output_leaves_the_old_file(void **state)
+{
+    (void)state;
+    inv_outfile *f;
+    char text[64];
+    appears_only_when_closed(state);
+    assert_int_equal(inv_outfile_open(in_directory("a"), &f, NULL), INVIT_OK);
+    inv_outfile_puts(f, "other");
+    inv_outfile_abandon(f);
+    read_back(in_directory("a"), text, sizeof text);
+    assert_string_equal(text, "hello 7\n");
+    assert_int_equal(entries(), 1);
+}
+
+static void links_and_modes_survive(void **state)
+{
+    (void)state;
+    inv_outfile *f;
+    struct stat info;
+    appears_only_when_closed(state);
+    assert_int_equal(chmod(in_directory("a"), 0600), 0);
+    char target[512];
+    strcpy(target, in_directory("a"));
+    assert_int_equal(symlink(target, in_directory("link")), 0);
+    assert_int_equal(inv_outfile_open(in_directory("link"), &f, NULL), INVIT_OK);
+    inv_outfile_puts(f, "new");
+    assert_int_equal(inv_outfile_close(f, NULL), INVIT_OK);
+    assert_int_equal(lstat(in_directory("link"), &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    assert_int_equal(stat(in_directory("a"), &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0600);
+    assert_int_equal(info.st_size, 3);
+}
+
+static void large_output_is_whole(void **state)
+{
+    (void)state;
+    inv_outfile *f;
+    assert_int_equal(inv_outfile_open(in_directory("big"), &f, NULL), INVIT_OK);
+    char *block = malloc(1000000);
+    memset(block, 'x', 1000000);
+    inv_outfile_write(f, block, 1000000);
+    for (int i = 0; i < 100000; i++) {
+        char *space = inv_outfile_reserve(f, 3);
+        memcpy(space, "ab\n", 3);
+        inv_outfile_advance(f, 3);
+    }
+    block[9999] = 0;
+    inv_outfile_printf(f, "%s", block); /* longer than the reserve */
+    free(block);
+    assert_int_equal(inv_outfile_close(f, NULL), INVIT_OK);
+    struct stat info;
+    assert_int_equal(stat(in_directory("big"), &info), 0);
+    assert_int_equal(info.st_size, 1000000 + 300000 + 9999);
+}
+
+static void a_full_disk_is_an_error(void **state)
+{
+    (void)state;
+    inv_outfile *f;
+    invit_error err;
+    assert_int_equal(inv_outfile_open("/dev/full", &f, &err), INVIT_OK);
+    inv_outfile_puts(f, "text");
+    assert_int_equal(inv_outfile_close(f, &err), INVIT_ERR_IO);
+    assert_non_null(strstr(err.message, "/dev/full"));
+    assert_non_null(strstr(err.message, "No space left"));
+}
+
+/* A file size limit stands for a disk that fills up in the middle. */
+static void a_disk_that_fills_up_leaves_nothing(void **state)
+{
+    (void)state;
+    inv_outfile *f;
+    invit_error err;
+    struct rlimit before, limit;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = before;
+    limit.rlim_cur = 100000;
+    assert_int_equal(inv_outfile_open(in_directory("a"), &f, &err), INVIT_OK);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    for (int i = 0; i < 100000; i++) inv_outfile_puts(f, "0123456789");
+    invit_status status = inv_outfile_close(f, &err);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(status, INVIT_ERR_IO);
+    assert_int_equal(entries(), 0);
+}
+
+static void a_closed_pipe_is_an_error(void **state)
+{
+    (void)state;
+    inv_outfile *f;
+    invit_error err;
+    int ends[2];
+    char path[64];
+    signal(SIGPIPE, SIG_IGN);
+    assert_int_equal(pipe(ends), 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[1]);
+    assert_int_equal(inv_outfile_open(path, &f, &err), INVIT_OK);
+    close(ends[0]);
+    inv_outfile_puts(f, "text");
+    assert_int_equal(inv_outfile_close(f, &err), INVIT_ERR_IO);
+    assert_non_null(strstr(err.message, "Broken pipe"));
+    close(ends[1]);
+}
+
+static void bad_paths_are_named(void **state)
+{
+    (void)state;
+    inv_outfile *f;
+    invit_error err;
+    assert_int_equal(inv_outfile_open("/no/such/place/x", &f, &err), INVIT_ERR_IO);
+    assert_non_null(strstr(err.message, "/no/such/place/x"));
+    assert_int_equal(inv_outfile_open(directory, &f, &err), INVIT_ERR_IO);
+    assert_non_null(strstr(err.message, "directory"));
+}
+
+int main(void)
+{
+#define WITH_DIRECTORY(f) cmocka_unit_test_setup_teardown(f, make_directory, remove_directory)
+    const struct CMUnitTest tests[] = {
+        WITH_DIRECTORY(appears_only_when_closed),    WITH_DIRECTORY(abandoned_output_leaves_the_old_file),
+        WITH_DIRECTORY(links_and_modes_survive),     WITH_DIRECTORY(large_output_is_whole),
+        cmocka_unit_test(a_full_disk_is_an_error),   WITH_DIRECTORY(a_disk_that_fills_up_leaves_nothing),
+        cmocka_unit_test(a_closed_pipe_is_an_error), WITH_DIRECTORY(bad_paths_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
