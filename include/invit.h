@@ -145,6 +145,21 @@ INVIT_API invit_status invit_generate(invit_problem problem, invit_distribution 
 INVIT_API invit_status invit_generate_with(invit_problem problem, invit_distribution distribution, int64_t size,
                                            uint64_t seed, uint64_t index, const invit_generate_options *options,
                                            invit_instance **out, invit_error *err);
+/* ---- reports: tables of results ------------------------------------------------------------------------------------ */
+
+typedef struct invit_report invit_report;
+
+typedef enum invit_table_format {
+    INVIT_TABLE_TEXT = 0, /* aligned columns                                             */
+    INVIT_TABLE_MARKDOWN,
+    INVIT_TABLE_CSV, /* numbers in full; with several tables each has a "# title" line   */
+    INVIT_TABLE_JSON /* an array of {title, note, rows: [{column: value}]}               */
+} invit_table_format;
+
+/* The whole report as one string, to be freed with free(). */
+INVIT_API invit_status invit_report_render(const invit_report *report, invit_table_format format, char **text,
+                                           invit_error *err);
+INVIT_API void invit_report_destroy(invit_report *report);
 
 #ifdef __cplusplus
 }
