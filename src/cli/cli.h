@@ -1,13 +1,24 @@
-/* What the subcommands share. The command line uses invit.h and this, nothing else of the library. */
+/* What the subcommands share: errors, options, JSON, progress, cancelling. The command line uses invit.h and
+ * the headers in this folder, nothing else of the library. */
 #ifndef INVIT_CLI_CLI_H
 #define INVIT_CLI_CLI_H
 
 #include "invit.h"
+#include "cli/json.h"
+#include "cli/options.h"
+#include "cli/terminal.h"
 
-typedef struct cli_command {
-    const char *name;
-    const char *summary;
-    int (*run)(int argc, char **argv);
-} cli_command;
+/* Exit codes of every subcommand. */
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_INTERRUPTED = 130 };
+
+/* Each prints "invit: message" on standard error and returns the exit code, so that a command can
+ * `return cli_fail("...")`. */
+int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));      /* CLI_FAILED */
+int cli_bad_usage(const char *format, ...) __attribute__((format(printf, 1, 2))); /* CLI_USAGE  */
+int cli_report(const invit_error *err); /* CLI_FAILED, or CLI_INTERRUPTED for a cancelled call  */
+void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The nearest of the `count` names to a mistyped word, or NULL when none is near. */
+const char *cli_nearest(const char *word, const char *const *names, int count);
 
 #endif

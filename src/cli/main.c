@@ -1,17 +1,102 @@
-/* invit: one program, one file a subcommand. */
+/* invit: one program, one file a subcommand (cmd_NAME.c with `int cmd_NAME(int argc, char **argv)`). */
 #include "cli/cli.h"
 
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static const cli_command commands[] = {
-    {NULL, NULL, NULL},
-};
+/* In the order of a first visit; the third column is the heading they stand under. A command whose file is
+ * not part of the build is not shown. */
+#define COMMANDS(X)                                                                                          \
+    X(solve, "construct and improve a solution of an instance", "Solve")                                     \
+    X(check, "check a solution and measure it, independently of the solver", "Solve")                        \
+    X(plot, "draw an instance, a solution, an anytime curve or a training run", "Solve")                     \
+    X(gen, "generate instances", "Instances")                                                                \
+    X(stats, "describe an instance", "Instances")                                                            \
+    X(info, "describe a model file", "Models")                                                               \
+    X(import, "convert a published checkpoint", "Models")                                                    \
+    X(train, "train a model", "Models")                                                                      \
+    X(eval, "measure models and solvers on sets of instances", "Measure")                                    \
+    X(bench, "measure speed", "Measure")                                                                     \
+    X(serve, "solve in the browser and over HTTP", "Serve")
+
+#define DECLARE(name, summary, heading) __attribute__((weak)) int cmd_##name(int argc, char **argv);
+COMMANDS(DECLARE)
+
+typedef struct command {
+    const char *name, *summary, *heading;
+    int (*run)(int argc, char **argv);
+} command;
+
+#define ROW(name, summary, heading) {#name, summary, heading, cmd_##name},
+static const command commands[] = {COMMANDS(ROW)};
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static const command *find(const char *name)
+{
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (commands[i].run && strcmp(commands[i].name, name) == 0) return &commands[i];
+    return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+    const char *names[COMMAND_COUNT];
+    int count = 0;
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (commands[i].run) names[count++] = commands[i].name;
+    const char *near = cli_nearest(name, names, count);
+    if (near) return cli_bad_usage("unknown command '%s'; did you mean '%s'?", name, near);
+    return cli_bad_usage("unknown command '%s'; `invit --help` lists them", name);
+}
+
+static void print_help(void)
+{
+    printf("usage: invit COMMAND [ARGUMENT...]\n\n"
+           "Routes for travelling salesmen and delivery vehicles: constructed by INViT, a small\n"
+           "transformer over nested neighbourhood views, and improved while there is time.\n");
+    const char *heading = "";
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        if (!commands[i].run) continue;
+        if (strcmp(heading, commands[i].heading) != 0) printf("\n%s\n", commands[i].heading);
+        heading = commands[i].heading;
+        printf("  %-8s %s\n", commands[i].name, commands[i].summary);
+    }
+    printf("\n`invit help COMMAND` or `invit COMMAND --help` shows a command's options.\n");
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help();
+        return CLI_USAGE;
+    }
+    const char *word = argv[1];
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+        printf("invit %s\n", invit_version());
+        return CLI_OK;
+    }
+    bool help = strcmp(word, "help") == 0;
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || (help && argc == 2)) {
+        print_help();
+        return CLI_OK;
+    }
+    const command *c = find(help ? argv[2] : word);
+    if (!c) return unknown_command(help ? argv[2] : word);
+    char *ask[] = {(char *)c->name, "--help", NULL};
+    return help ? c->run(2, ask) : c->run(argc - 1, argv + 1);
+}
 
 int main(int argc, char **argv)
 {
-    for (const cli_command *c = commands; argc > 1 && c->name; c++)
-        if (strcmp(argv[1], c->name) == 0) return c->run(argc - 1, argv + 1);
-    fprintf(stderr, "usage: invit COMMAND ...\n");
-    return 2;
+    setlocale(LC_CTYPE, "");  /* file names; numbers keep their decimal point */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error with a message, not a silent death */
+    int code = run(argc, argv);
+    errno = 0;
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == CLI_OK)
+        code = cli_fail("cannot write to standard output: %s", errno ? strerror(errno) : "write failed");
+    return code;
 }

@@ -1,0 +1,82 @@
+#include "cli/cli.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void print_message(const char *kind, const char *format, va_list args)
+{
+    fflush(stdout);
+    fprintf(stderr, "invit: %s", kind);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
+int cli_fail(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_message("", format, args);
+    va_end(args);
+    return CLI_FAILED;
+}
+
+int cli_bad_usage(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_message("", format, args);
+    va_end(args);
+    return CLI_USAGE;
+}
+
+void cli_warn(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_message("warning: ", format, args);
+    va_end(args);
+}
+
+int cli_report(const invit_error *err)
+{
+    cli_fail("%s", err->message);
+    return err->code == INVIT_ERR_CANCELLED ? CLI_INTERRUPTED : CLI_FAILED;
+}
+
+/* Edit distance with insertions, deletions, substitutions and swaps of neighbours. */
+static int edit_distance(const char *a, const char *b)
+{
+    enum { MOST = 40 };
+    int la = (int)strlen(a), lb = (int)strlen(b), d[MOST + 1][MOST + 1];
+    if (la > MOST || lb > MOST) return MOST;
+    for (int i = 0; i <= la; i++) d[i][0] = i;
+    for (int j = 0; j <= lb; j++) d[0][j] = j;
+    for (int i = 1; i <= la; i++)
+        for (int j = 1; j <= lb; j++) {
+            int best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            if (d[i - 1][j] + 1 < best) best = d[i - 1][j] + 1;
+            if (d[i][j - 1] + 1 < best) best = d[i][j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && d[i - 2][j - 2] + 1 < best)
+                best = d[i - 2][j - 2] + 1;
+            d[i][j] = best;
+        }
+    return d[la][lb];
+}
+
+const char *cli_nearest(const char *word, const char *const *names, int count)
+{
+    while (*word == '-') word++;
+    const char *near = NULL;
+    int least = strlen(word) < 4 ? 2 : 3; /* at least this far is not near */
+    for (int i = 0; i < count; i++) {
+        int distance = edit_distance(word, names[i]);
+        if (distance > 1 && strlen(word) >= 3 && strncmp(word, names[i], strlen(word)) == 0)
+            distance = 1; /* abbreviation */
+        if (distance < least) {
+            least = distance;
+            near = names[i];
+        }
+    }
+    return near;
+}

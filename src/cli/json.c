@@ -1,0 +1,121 @@
+#include "cli/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+cli_json cli_json_to(FILE *out)
+{
+    cli_json j;
+    memset(&j, 0, sizeof j);
+    j.out = out;
+    return j;
+}
+
+/* Length of the valid UTF-8 sequence at s, 0 when there is none. */
+static int utf8_length(const unsigned char *s)
+{
+    int length = s[0] < 0x80             ? 1
+                 : (s[0] & 0xe0) == 0xc0 ? 2
+                 : (s[0] & 0xf0) == 0xe0 ? 3
+                 : (s[0] & 0xf8) == 0xf0 ? 4
+                                         : 0;
+    for (int i = 1; i < length; i++)
+        if ((s[i] & 0xc0) != 0x80) return 0;
+    if (length == 2 && s[0] < 0xc2) return 0;
+    if (length == 3 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0))) return 0;
+    if (length == 4 && ((s[0] == 0xf0 && s[1] < 0x90) || s[0] > 0xf4 || (s[0] == 0xf4 && s[1] >= 0x90)))
+        return 0;
+    return length;
+}
+
+static void put_string(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+        int length = utf8_length(s);
+        if (*s == '"' || *s == '\\')
+            fprintf(out, "\\%c", *s);
+        else if (*s == '\n')
+            fputs("\\n", out);
+        else if (*s == '\t')
+            fputs("\\t", out);
+        else if (*s < 0x20)
+            fprintf(out, "\\u%04x", *s);
+        else if (length)
+            fwrite(s, 1, (size_t)length, out);
+        else
+            fputs("\\ufffd", out); /* names in old files may be Latin-1 */
+        s += length ? length : 1;
+    }
+    fputc('"', out);
+}
+
+static void begin_value(cli_json *j, const char *key)
+{
+    if (j->depth && j->some[j->depth - 1]) fputs(", ", j->out);
+    if (j->depth) j->some[j->depth - 1] = true;
+    if (key) {
+        put_string(j->out, key);
+        fputs(": ", j->out);
+    }
+}
+
+void cli_json_open(cli_json *j, const char *key, char bracket)
+{
+    begin_value(j, key);
+    fputc(bracket, j->out);
+    if (j->depth == CLI_JSON_DEPTH) abort(); /* a bug in the command, not in its input */
+    j->some[j->depth] = false;
+    j->close[j->depth++] = bracket == '{' ? '}' : ']';
+}
+
+void cli_json_close(cli_json *j)
+{
+    fputc(j->close[--j->depth], j->out);
+    if (j->depth == 0) fputc('\n', j->out);
+}
+
+void cli_json_string(cli_json *j, const char *key, const char *value)
+{
+    begin_value(j, key);
+    if (value)
+        put_string(j->out, value);
+    else
+        fputs("null", j->out);
+}
+
+const char *cli_number_text(double value, char buffer[32])
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(buffer, 32, "%.*g", digits, value);
+        if (strtod(buffer, NULL) == value) break;
+    }
+    return buffer;
+}
+
+void cli_json_number(cli_json *j, const char *key, double value)
+{
+    char buffer[32];
+    begin_value(j, key);
+    fputs(isfinite(value) ? cli_number_text(value, buffer) : "null", j->out);
+}
+
+void cli_json_int(cli_json *j, const char *key, int64_t value)
+{
+    begin_value(j, key);
+    fprintf(j->out, "%" PRId64, value);
+}
+
+void cli_json_bool(cli_json *j, const char *key, bool value)
+{
+    begin_value(j, key);
+    fputs(value ? "true" : "false", j->out);
+}
+
+void cli_json_null(cli_json *j, const char *key)
+{
+    begin_value(j, key);
+    fputs("null", j->out);
+}

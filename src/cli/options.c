@@ -1,0 +1,535 @@
+#include "cli/options.h"
+
+#include "cli/cli.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HELP_COLUMN = 26, HELP_WIDTH = 80 };
+
+/* ---- memory the values point into
+ * --------------------------------------------------------------------------- */
+
+typedef struct block {
+    struct block *next;
+    max_align_t data[];
+} block;
+
+/* Out of memory while reading the command line: nothing sensible is left to do but say so. */
+static void *keep(cli_args *args, size_t bytes)
+{
+    block *b = malloc(sizeof *b + bytes);
+    if (!b) exit(cli_fail("out of memory"));
+    b->next = args->memory;
+    args->memory = b;
+    return b->data;
+}
+
+void cli_args_free(cli_args *args)
+{
+    for (block *b = args->memory, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+    memset(args, 0, sizeof *args);
+}
+
+/* ---- values
+ * ------------------------------------------------------------------------------------------------- */
+
+bool cli_number(const char *text, double *out)
+{
+    char *end;
+    if (!*text || isspace((unsigned char)*text)) return false;
+    double value = strtod(text, &end);
+    if (*end || !isfinite(value)) return false;
+    *out = value;
+    return true;
+}
+
+bool cli_integer(const char *text, int64_t *out)
+{
+    char *end;
+    if (!*text || isspace((unsigned char)*text)) return false;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (!*end && !errno) {
+        *out = value;
+        return true;
+    }
+    double real; /* 1e6 */
+    if (!cli_number(text, &real) || real != floor(real) || fabs(real) > 9e15) return false;
+    *out = (int64_t)real;
+    return true;
+}
+
+static bool parse_uint64(const char *text, uint64_t *out)
+{
+    char *end;
+    if (!isdigit((unsigned char)*text)) return false;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (*end || errno) return false;
+    *out = value;
+    return true;
+}
+
+static bool parse_seconds(const char *text, double *out)
+{
+    static const struct {
+        const char *suffix;
+        double scale;
+    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"m", 60}, {"min", 60}, {"h", 3600}};
+    char *end;
+    if (!*text || isspace((unsigned char)*text)) return false;
+    double value = strtod(text, &end);
+    if (end == text || !isfinite(value)) return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(end, units[i].suffix) == 0) {
+            *out = value * units[i].scale;
+            return true;
+        }
+    return false;
+}
+
+static bool parse_bool(const char *text, bool *out)
+{
+    static const char *const yes[] = {"true", "yes", "on", "1"}, *const no[] = {"false", "no", "off", "0"};
+    for (int i = 0; i < 4; i++)
+        if (strcmp(text, yes[i]) == 0 || strcmp(text, no[i]) == 0) {
+            *out = strcmp(text, yes[i]) == 0;
+            return true;
+        }
+    return false;
+}
+
+/* Position of the word in "a|b|c", or -1. */
+static int parse_choice(const char *choices, const char *text)
+{
+    size_t length = strlen(text);
+    int position = 0;
+    for (const char *at = choices;; position++) {
+        size_t word = strcspn(at, "|");
+        if (word == length && strncmp(at, text, length) == 0) return position;
+        if (!at[word]) return -1;
+        at += word + 1;
+    }
+}
+
+static void append_list(cli_args *args, cli_list *list, const char *text)
+{
+    int more = 1;
+    for (const char *c = text; *c; c++) more += *c == ',';
+    const char **item = keep(args, sizeof *item * (size_t)(list->count + more));
+    if (list->count) memcpy(item, list->item, sizeof *item * (size_t)list->count);
+    char *copy = keep(args, strlen(text) + 1);
+    strcpy(copy, text);
+    for (char *at = copy; at;) {
+        char *comma = strchr(at, ',');
+        if (comma) *comma = 0;
+        if (*at) item[list->count++] = at;
+        at = comma ? comma + 1 : NULL;
+    }
+    list->item = item;
+}
+
+/* What a value should look like, for messages. */
+static const char *expected(const cli_option *o, char *buffer, size_t size)
+{
+    static const char *const kind[] = {[CLI_INT] = "a whole number",
+                                       [CLI_INT64] = "a whole number",
+                                       [CLI_UINT64] = "a whole number >= 0",
+                                       [CLI_DOUBLE] = "a number",
+                                       [CLI_SECONDS] = "a time such as 10, 10s, 500ms, 2m or 1h",
+                                       [CLI_BOOL] = "true or false",
+                                       [CLI_STRING] = "text",
+                                       [CLI_LIST] = "text"};
+    char low[32], high[32];
+    if (o->type == CLI_CHOICE) {
+        int at = snprintf(buffer, size, "one of ");
+        for (const char *c = o->choices; *c && at + 3 < (int)size; c++)
+            at += snprintf(buffer + at, size - (size_t)at, *c == '|' ? ", " : "%c", *c);
+    } else if (o->min != 0 || o->max != 0) {
+        snprintf(buffer, size, "%s from %s to %s", kind[o->type], cli_number_text(o->min, low),
+                 cli_number_text(o->max, high));
+    } else {
+        snprintf(buffer, size, "%s", kind[o->type]);
+    }
+    return buffer;
+}
+
+/* Stores the text as the option's value; `where` begins the message ("--size", "run.conf:3: size"). */
+static int set_value(const cli_option *o, void *values, cli_args *args, const char *where, const char *text)
+{
+    void *target = (char *)values + o->offset;
+    double number = 0;
+    int64_t whole = 0;
+    bool good = true;
+    switch (o->type) {
+    case CLI_INT:
+    case CLI_INT64:
+        good = cli_integer(text, &whole) && (o->type == CLI_INT64 || (whole >= INT_MIN && whole <= INT_MAX));
+        number = (double)whole;
+        break;
+    case CLI_UINT64: {
+        uint64_t u = 0;
+        good = parse_uint64(text, &u);
+        number = (double)u;
+        if (good) *(uint64_t *)target = u;
+        break;
+    }
+    case CLI_DOUBLE:
+        good = cli_number(text, &number);
+        break;
+    case CLI_SECONDS:
+        good = parse_seconds(text, &number);
+        break;
+    case CLI_BOOL:
+        good = parse_bool(text, target);
+        break;
+    case CLI_STRING:
+        *(const char **)target = text;
+        break;
+    case CLI_CHOICE: {
+        int choice = parse_choice(o->choices, text);
+        good = choice >= 0;
+        if (good) *(int *)target = choice;
+        break;
+    }
+    case CLI_LIST:
+        append_list(args, target, text);
+        break;
+    }
+    bool ranged = o->type <= CLI_SECONDS && (o->min != 0 || o->max != 0);
+    if (good && ranged) good = number >= o->min && number <= o->max;
+    if (!good) {
+        char buffer[256];
+        return cli_bad_usage("%s: expected %s, got '%s'", where, expected(o, buffer, sizeof buffer), text);
+    }
+    if (o->type == CLI_INT) *(int *)target = (int)whole;
+    if (o->type == CLI_INT64) *(int64_t *)target = whole;
+    if (o->type == CLI_DOUBLE || o->type == CLI_SECONDS) *(double *)target = number;
+    return CLI_GO;
+}
+
+/* ---- help
+ * ----------------------------------------------------------------------------------------------------- */
+
+/* Prints text wrapped to HELP_WIDTH, with `indent` spaces before every line but the first; `column` is where
+ * we are. Line ends in the text are kept. */
+static void print_wrapped(const char *text, int column, int indent)
+{
+    while (*text) {
+        size_t word = strcspn(text, " \n");
+        if (column > indent && column + 1 + (int)word > HELP_WIDTH) {
+            printf("\n%*s", indent, "");
+            column = indent;
+        } else if (column > indent) {
+            putchar(' ');
+            column++;
+        }
+        printf("%.*s", (int)word, text);
+        column += (int)word;
+        text += word;
+        if (*text == '\n') {
+            printf("\n%*s", text[1] == '\n' ? 0 : indent, "");
+            column = indent;
+        }
+        if (*text) text++;
+    }
+    putchar('\n');
+}
+
+/* The default as the user would type it; "" when there is none worth showing. */
+static const char *default_text(const cli_option *o, const void *values, char *buffer, size_t size)
+{
+    const char *source = (const char *)values + o->offset;
+    buffer[0] = 0;
+    if (o->fallback)
+        snprintf(buffer, size, "%s", o->fallback);
+    else if (o->type == CLI_INT)
+        snprintf(buffer, size, "%d", *(const int *)source);
+    else if (o->type == CLI_INT64)
+        snprintf(buffer, size, "%" PRId64, *(const int64_t *)source);
+    else if (o->type == CLI_UINT64)
+        snprintf(buffer, size, "%" PRIu64, *(const uint64_t *)source);
+    else if (o->type == CLI_DOUBLE || o->type == CLI_SECONDS)
+        cli_number_text(*(const double *)source, buffer);
+    else if (o->type == CLI_BOOL)
+        snprintf(buffer, size, "%s", *(const bool *)source ? "on" : "");
+    else if (o->type == CLI_STRING && *(const char *const *)source)
+        snprintf(buffer, size, "%s", *(const char *const *)source);
+    else if (o->type == CLI_CHOICE) {
+        const char *word = o->choices;
+        for (int skip = *(const int *)source; skip > 0 && strchr(word, '|'); skip--)
+            word = strchr(word, '|') + 1;
+        snprintf(buffer, size, "%.*s", (int)strcspn(word, "|"), word);
+    }
+    return buffer;
+}
+
+static void print_option(const cli_option *o, const void *values)
+{
+    char left[256], fallback[128], text[1024];
+    char letter[5] = "    ";
+    if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
+    const char *metavar = o->type == CLI_BOOL     ? ""
+                          : o->type == CLI_CHOICE ? o->choices
+                          : o->metavar            ? o->metavar
+                                                  : "VALUE";
+    int column = snprintf(left, sizeof left, "  %s--%s%s%s", letter, o->name, *metavar ? " " : "", metavar);
+    default_text(o, values, fallback, sizeof fallback);
+    snprintf(text, sizeof text, *fallback ? "%s (default: %s)" : "%s", o->help, fallback);
+    fputs(left, stdout);
+    if (column + 2 > HELP_COLUMN) {
+        printf("\n%*s", HELP_COLUMN, "");
+    } else {
+        printf("%*s", HELP_COLUMN - column, "");
+    }
+    print_wrapped(text, HELP_COLUMN, HELP_COLUMN);
+}
+
+static const cli_option help_option = {
+    .name = "help", .letter = 'h', .type = CLI_BOOL, .fallback = "", .help = "show this help"};
+static const cli_option config_option = {
+    .name = "config",
+    .type = CLI_STRING,
+    .metavar = "FILE",
+    .fallback = "",
+    .help = "read options from a file of `flag-name = value` lines; flags win"};
+
+void cli_print_help(const cli_spec *spec, const void *values)
+{
+    const char *usage = spec->usage;
+    for (int first = 1; first || *usage; first = 0) {
+        size_t line = strcspn(usage, "\n");
+        printf("%s invit %s %.*s\n", first ? "usage:" : "      ", spec->command, (int)line, usage);
+        usage += line + (usage[line] == '\n');
+    }
+    putchar('\n');
+    print_wrapped(spec->about, 0, 0);
+    printf("\nOptions:\n");
+    for (const cli_option *o = spec->options; o && o->name; o++) print_option(o, values);
+    print_option(&config_option, values);
+    print_option(&help_option, values);
+    if (spec->more) printf("\n%s\n", spec->more);
+}
+
+/* ---- parsing
+ * -------------------------------------------------------------------------------------------------- */
+
+static int option_count(const cli_spec *spec)
+{
+    int count = 0;
+    while (spec->options && spec->options[count].name) count++;
+    return count;
+}
+
+static const cli_option *find_long(const cli_spec *spec, const char *name, size_t length)
+{
+    for (const cli_option *o = spec->options; o && o->name; o++)
+        if (strlen(o->name) == length && strncmp(o->name, name, length) == 0) return o;
+    if (length == 6 && strncmp(name, "config", 6) == 0) return &config_option;
+    if (length == 4 && strncmp(name, "help", 4) == 0) return &help_option;
+    return NULL;
+}
+
+static const cli_option *find_letter(const cli_spec *spec, char letter)
+{
+    for (const cli_option *o = spec->options; o && o->name; o++)
+        if (o->letter == letter) return o;
+    return letter == 'h' ? &help_option : NULL;
+}
+
+static int unknown_option(const cli_spec *spec, const char *where, const char *name, size_t length)
+{
+    const char *names[128];
+    char word[64];
+    int count = 0;
+    for (const cli_option *o = spec->options; o && o->name && count < 126; o++) names[count++] = o->name;
+    names[count++] = "config";
+    names[count++] = "help";
+    snprintf(word, sizeof word, "%.*s", (int)length, name);
+    const char *near = cli_nearest(word, names, count);
+    if (near) return cli_bad_usage("%sunknown option '%s'; did you mean '%s'?", where, word, near);
+    return cli_bad_usage("%sunknown option '%s'; `invit %s --help` lists them", where, word, spec->command);
+}
+
+/* One walk over the command line. The first (values == NULL) only checks that flags exist and finds --help
+ * and --config; the second stores the values, after the configuration file has been read. */
+typedef struct pass {
+    const cli_spec *spec;
+    void *values;
+    cli_args *args;
+    const char *config;
+    bool help;
+} pass;
+
+static int take(pass *p, const cli_option *o, const char *where, const char *text)
+{
+    if (o == &help_option)
+        p->help = true;
+    else if (o == &config_option)
+        p->config = text;
+    else if (p->values) {
+        bool *given = &p->args->given[o - p->spec->options];
+        /* a list on the command line replaces the configuration file's, then grows */
+        if (o->type == CLI_LIST && !*given)
+            *(cli_list *)((char *)p->values + o->offset) = (cli_list){0, NULL};
+        *given = true;
+        return set_value(o, p->values, p->args, where, text);
+    }
+    return CLI_GO;
+}
+
+static int take_long(pass *p, int argc, char **argv, int *i)
+{
+    const char *name = argv[*i] + 2, *equals = strchr(name, '='), *text = equals ? equals + 1 : NULL;
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    char where[80];
+    const cli_option *o = find_long(p->spec, name, length);
+    if (!o && length > 3 && strncmp(name, "no-", 3) == 0 && !equals) {
+        o = find_long(p->spec, name + 3, length - 3);
+        if (o && o->type == CLI_BOOL && o != &help_option) return take(p, o, name, "false");
+        o = NULL;
+    }
+    if (!o) return unknown_option(p->spec, "", argv[*i], length + 2);
+    snprintf(where, sizeof where, "--%s", o->name);
+    if (!text && o->type == CLI_BOOL)
+        text = "true";
+    else if (!text) {
+        if (*i + 1 >= argc) return cli_bad_usage("%s: a value must follow", where);
+        text = argv[++*i];
+    }
+    return take(p, o, where, text);
+}
+
+/* -j4, -j 4, -qj4 */
+static int take_letters(pass *p, int argc, char **argv, int *i)
+{
+    for (const char *c = argv[*i] + 1; *c; c++) {
+        char where[3] = {'-', *c, 0};
+        const cli_option *o = find_letter(p->spec, *c);
+        if (!o) return unknown_option(p->spec, "", where, 2);
+        if (o->type == CLI_BOOL) {
+            int code = take(p, o, where, "true");
+            if (code != CLI_GO) return code;
+            continue;
+        }
+        if (!c[1] && *i + 1 >= argc) return cli_bad_usage("%s: a value must follow", where);
+        return take(p, o, where, c[1] ? c + 1 : argv[++*i]);
+    }
+    return CLI_GO;
+}
+
+static int walk(pass *p, int argc, char **argv)
+{
+    bool only_positional = false;
+    p->args->count = 0;
+    for (int i = 1; i < argc; i++) {
+        double number;
+        int code = CLI_GO;
+        if (only_positional || argv[i][0] != '-' || !argv[i][1] || cli_number(argv[i], &number))
+            p->args->item[p->args->count++] = argv[i];
+        else if (strcmp(argv[i], "--") == 0)
+            only_positional = true;
+        else if (argv[i][1] == '-')
+            code = take_long(p, argc, argv, &i);
+        else
+            code = take_letters(p, argc, argv, &i);
+        if (code != CLI_GO) return code;
+    }
+    return CLI_GO;
+}
+
+static char *trim(char *text)
+{
+    while (isspace((unsigned char)*text)) text++;
+    size_t length = strlen(text);
+    while (length && isspace((unsigned char)text[length - 1])) text[--length] = 0;
+    return text;
+}
+
+static int read_config(const cli_spec *spec, void *values, cli_args *args, const char *path)
+{
+    FILE *file = fopen(path, "r");
+    if (!file) return cli_fail("%s: %s", path, strerror(errno));
+    char *line = NULL;
+    size_t room = 0;
+    int code = CLI_GO;
+    for (int number = 1; code == CLI_GO && getline(&line, &room, file) >= 0; number++) {
+        char where[512], *key = trim(line);
+        if (!*key || *key == '#') continue;
+        char *equals = strchr(key, '=');
+        snprintf(where, sizeof where, "%s:%d: ", path, number);
+        if (!equals) {
+            code = cli_bad_usage("%sexpected `flag-name = value`, got '%s'", where, key);
+            break;
+        }
+        *equals = 0;
+        char *value = trim(equals + 1);
+        key = trim(key);
+        const cli_option *o = find_long(spec, key, strlen(key));
+        if (!o || o == &help_option || o == &config_option) {
+            code = unknown_option(spec, where, key, strlen(key));
+            break;
+        }
+        size_t length = strlen(value);
+        if (length >= 2 && value[0] == '"' && value[length - 1] == '"') {
+            value[length - 1] = 0;
+            value++;
+        }
+        char *copy = keep(args, strlen(value) + 1);
+        strcpy(copy, value);
+        snprintf(where, sizeof where, "%s:%d: %s", path, number, o->name);
+        code = set_value(o, values, args, where, copy);
+        args->given[o - spec->options] = true;
+    }
+    if (code == CLI_GO && ferror(file)) code = cli_fail("%s: cannot read: %s", path, strerror(errno));
+    free(line);
+    fclose(file);
+    return code;
+}
+
+int cli_parse(const cli_spec *spec, void *values, int argc, char **argv, cli_args *args)
+{
+    memset(args, 0, sizeof *args);
+    args->spec = spec;
+    args->item = keep(args, sizeof *args->item * (size_t)(argc + 1));
+    int count = option_count(spec);
+    args->given = keep(args, (size_t)count + 1);
+    memset(args->given, 0, (size_t)count + 1);
+    bool *from_file = keep(args, (size_t)count + 1);
+
+    pass first = {.spec = spec, .args = args};
+    int code = walk(&first, argc, argv);
+    if (code == CLI_GO && first.help) {
+        cli_print_help(spec, values);
+        code = CLI_OK;
+    }
+    if (code == CLI_GO && first.config) code = read_config(spec, values, args, first.config);
+    memcpy(from_file, args->given, (size_t)count + 1);
+    memset(args->given, 0, (size_t)count + 1);
+    pass second = {.spec = spec, .values = values, .args = args};
+    if (code == CLI_GO) code = walk(&second, argc, argv);
+    for (int i = 0; i < count; i++) args->given[i] |= from_file[i];
+    if (code == CLI_GO && args->count < spec->min_args)
+        code = cli_bad_usage("usage: invit %s %s", spec->command, spec->usage);
+    if (code == CLI_GO && spec->max_args >= 0 && args->count > spec->max_args)
+        code = cli_bad_usage("unexpected argument '%s'; usage: invit %s %s", args->item[spec->max_args],
+                             spec->command, spec->usage);
+    if (code != CLI_GO) cli_args_free(args);
+    return code;
+}
+
+bool cli_given(const cli_args *args, const char *name)
+{
+    const cli_option *o = find_long(args->spec, name, strlen(name));
+    return o && o != &help_option && o != &config_option && args->given[o - args->spec->options];
+}
