@@ -17,7 +17,8 @@ typedef struct inv_index inv_index; /* k-d tree over the nodes (CVRP: customers)
 invit_status inv_index_create(const invit_instance *p, inv_index **out, invit_error *err);
 void inv_index_destroy(inv_index *x);
 
-/* From instance coordinates to the walk's unit square: scaled min-max, after an optional rotation or reflection. */
+/* From plane coordinates to the walk's unit square: scaled min-max, after an optional rotation or reflection. Plane
+ * coordinates are the instance's own, except that for GEO and HAVERSINE longitudes are shrunk to match latitudes. */
 typedef struct inv_frame {
     double m[4], t[2]; /* x' = m0 x + m1 y + t0, y' = m2 x + m3 y + t1 */
 } inv_frame;
@@ -32,6 +33,10 @@ void inv_walk_destroy(inv_walk *w);
 /* Begins anew: nothing visited but the start node (TSP) or nothing at all (CVRP: at the depot, full). Cost: O(1) amortised
  * or O(n), no allocation. */
 void inv_walk_start(inv_walk *w, int32_t start, const inv_frame *f);
+/* TSP: a path from `start` through all other nodes to `end`, which counts as visited and stands in for the first node. */
+void inv_walk_start_path(inv_walk *w, int32_t start, int32_t end, const inv_frame *f);
+/* Makes `to` stand where `from` stands; both were made for the same instance and views. O(n), for beam search. */
+void inv_walk_copy(inv_walk *to, const inv_walk *from);
 /* The same walk over another instance and index (training loops); may allocate when the instance is larger. */
 invit_status inv_walk_rebind(inv_walk *w, const invit_instance *p, const inv_index *x, invit_error *err);
 
