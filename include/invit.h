@@ -161,6 +161,16 @@ INVIT_API invit_status invit_report_render(const invit_report *report, invit_tab
                                            invit_error *err);
 INVIT_API void invit_report_destroy(invit_report *report);
 
+/* ---- models --------------------------------------------------------------------------------------------------- */
+
+typedef struct invit_model invit_model;
+
+/* Reads weights and configuration from a safetensors file; every tensor's name, shape and numbers are checked. */
+INVIT_API invit_status invit_model_load(const char *path, invit_model **out, invit_error *err);
+/* Writes them back (32-bit floats), replacing the file only when the new one is complete. */
+INVIT_API invit_status invit_model_save(const invit_model *model, const char *path, invit_error *err);
+INVIT_API void invit_model_destroy(invit_model *model);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,4 +1,5 @@
-/* The model: its configuration and one block of parameters, found by the names a published checkpoint uses. */
+/* The model: its configuration and one block of parameters, found by the names a published checkpoint uses.
+ * invit_model_destroy frees it. */
 #ifndef INVIT_POLICY_MODEL_H
 #define INVIT_POLICY_MODEL_H
 
@@ -22,7 +23,7 @@ typedef struct inv_config {
 
 /* One named tensor; `offset` counts floats in the parameter block. Row-major, as PyTorch stores weight[out][in]. */
 typedef struct inv_tensor {
-    char name[96];
+    char name[160];
     int32_t rank, shape[2];
     size_t offset, count;
 } inv_tensor;
@@ -38,8 +39,12 @@ struct invit_model {
 };
 
 void inv_config_defaults(inv_config *c, invit_problem problem); /* INViT-2V */
+/* Says what is wrong with a configuration that makes no sense. */
+invit_status inv_config_check(const inv_config *c, invit_error *err);
 /* Lays out all tensors for a configuration, parameters zero. Fails on a configuration that makes no sense. */
 invit_status inv_model_create(const inv_config *c, struct invit_model **out, invit_error *err);
+/* The same configuration and parameters, without path and metadata. */
+invit_status inv_model_copy(const struct invit_model *from, struct invit_model **out, invit_error *err);
 /* PyTorch's default initialisation for each kind of layer, from a seed. */
 void inv_model_randomise(struct invit_model *m, uint64_t seed);
 /* The tensor of that name, or NULL. */
