@@ -1,5 +1,48 @@
-.PHONY: build test
-build:
-	cmake -S . -B build && cmake --build build -j
-test: build
-	ctest --test-dir build --output-on-failure
+# Two commands to start with, on a fresh Debian machine:
+#     make demo    installs missing packages, builds, solves two bundled instances and draws them
+#     make test    the same, then runs every test: release, sanitizers, second compiler, fuzzers
+# Then: make install [PREFIX=/usr/local] [DESTDIR=]   make package   make format   make clean
+PREFIX  ?= /usr/local
+DESTDIR ?=
+BUILD   ?= build
+JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
+
+.PHONY: all build demo test quick install package format clean
+all: build
+
+$(BUILD)/CMakeCache.txt:
+	@scripts/setup build
+	cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DINVIT_TESTS=OFF
+
+build: $(BUILD)/CMakeCache.txt
+	@cmake --build $(BUILD) -j $(JOBS)
+
+demo: build
+	@scripts/demo $(BUILD)/invit
+
+test:
+	@scripts/setup test
+	@JOBS=$(JOBS) scripts/test all
+
+# The release tests alone, in a minute.
+quick:
+	@scripts/setup test
+	@JOBS=$(JOBS) scripts/test release
+
+install:
+	@scripts/setup build
+	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS)
+	DESTDIR=$(DESTDIR) cmake --install $(BUILD)
+
+package:
+	@scripts/setup package
+	cmake -S . -B $(BUILD)-package -DCMAKE_INSTALL_PREFIX=/usr -DINVIT_TESTS=OFF
+	cmake --build $(BUILD)-package -j $(JOBS)
+	cd $(BUILD)-package && cpack -G DEB
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+clean:
+	rm -rf $(BUILD) $(BUILD)-*
