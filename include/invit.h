@@ -5,8 +5,8 @@
  *  - Every call that can fail returns an invit_status and, when `err` is not NULL, a message that says what was
  *    wrong and what was expected. The library never prints and never exits.
  *  - There is no global mutable state: separate handles may be used from separate threads.
- *  - Nodes are numbered from 0. TSP: 0..n-1 in file order. CVRP: node 0 is the depot, 1..n-1 are the customers in
- *    file order, so that a node number is also the customer number a CVRPLIB solution uses.
+ *  - Nodes are numbered from 0. TSP: 0..n-1 in the order of the file's ids. CVRP: node 0 is the depot, 1..n-1 are the
+ *    customers in that order, so that a node number is also the customer number a CVRPLIB solution uses.
  */
 #ifndef INVIT_H
 #define INVIT_H
@@ -170,6 +170,45 @@ INVIT_API invit_status invit_model_load(const char *path, invit_model **out, inv
 /* Writes them back (32-bit floats), replacing the file only when the new one is complete. */
 INVIT_API invit_status invit_model_save(const invit_model *model, const char *path, invit_error *err);
 INVIT_API void invit_model_destroy(invit_model *model);
+
+/* ---- reading instances -------------------------------------------------------------------------------------------- */
+
+typedef enum invit_format {
+    INVIT_FORMAT_TSPLIB = 0, /* TSPLIB .tsp and CVRPLIB .vrp                                    */
+    INVIT_FORMAT_MSVDRP,     /* one instance a line: "x,y x,y ..." or "x,y .|. x,y ... .|. d ... .|. Q" */
+    INVIT_FORMAT_LIST,       /* one TSP instance, a node a line: "x y" or "x,y"                 */
+    INVIT_FORMAT_NPY,        /* NumPy array of shape (n,2) or (m,n,2)                           */
+    INVIT_FORMAT_CSV         /* a header line, then a node a line                               */
+} invit_format;
+
+/* Reads instances one after the other from a file, a pipe or ("-") standard input. The format is told from the
+ * content. Memory is that of one instance (16 bytes a node, CVRP 20) plus a fixed buffer; time is linear. */
+typedef struct invit_reader invit_reader;
+INVIT_API invit_status invit_reader_open(const char *path, invit_reader **out, invit_error *err);
+/* The same from memory, which must stay until the reader is closed; `name` is what messages call it. */
+INVIT_API invit_status invit_reader_open_memory(const void *data, size_t size, const char *name, invit_reader **out,
+                                                invit_error *err);
+INVIT_API invit_format invit_reader_format(const invit_reader *reader);
+/* The next instance, or NULL in *out after the last. */
+INVIT_API invit_status invit_reader_next(invit_reader *reader, invit_instance **out, invit_error *err);
+INVIT_API void invit_reader_close(invit_reader *reader);
+/* Instance `index` (from 0) of a file. */
+INVIT_API invit_status invit_instance_read(const char *path, int64_t index, invit_instance **out, invit_error *err);
+
+/* ---- checking solutions -------------------------------------------------------------------------------------------- */
+
+typedef struct invit_check_result {
+    bool feasible;
+    double length;       /* by the instance's own rule (rounded where TSPLIB rounds); NaN when infeasible */
+    double length_exact; /* the same edges without rounding                          */
+    int32_t routes;      /* routes with at least one customer; 1 for a tour          */
+    char message[256];   /* the first reason why it is not feasible, or ""           */
+} invit_check_result;
+
+/* Checks feasibility and measures, with code that shares nothing with the solver. An infeasible solution is a result,
+ * not an error. O(n). */
+INVIT_API invit_status invit_check(const invit_instance *instance, const invit_solution *solution,
+                                   invit_check_result *result, invit_error *err);
 
 #ifdef __cplusplus
 }

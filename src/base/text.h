@@ -1,0 +1,75 @@
+/* Input as text: a file, a pipe, standard input or memory, read once from front to back through one buffer,
+ * with the line number at hand for messages. Readers look at `at`..`end` directly; the byte at `end` is
+ * always NUL. */
+#ifndef INVIT_BASE_TEXT_H
+#define INVIT_BASE_TEXT_H
+
+#include "base/error.h"
+
+enum {
+    INV_TEXT_WINDOW = 1024,  /* inv_text_ensure makes this much visible: the longest number or word         */
+    INV_TEXT_LINE = 1 << 16, /* inv_text_line makes this much visible: the longest line of words            */
+};
+
+typedef struct inv_text {
+    char *name; /* what messages call it                                    */
+    int fd;     /* -1: memory                                               */
+    bool own_fd;
+    bool eof;           /* nothing more to come after `end`                         */
+    int failed;         /* errno of a read that failed                              */
+    const char *memory; /* what is left of a memory source                          */
+    size_t memory_left;
+    char *buffer;
+    const char *at, *end;
+    int64_t line; /* of the byte at `at`, from 1                              */
+} inv_text;
+
+/* "-" is standard input. inv_text_close works on whatever these leave behind. */
+invit_status inv_text_open(inv_text *t, const char *path, invit_error *err);
+invit_status inv_text_open_memory(inv_text *t, const void *data, size_t size, const char *name,
+                                  invit_error *err);
+void inv_text_close(inv_text *t);
+
+/* Shifts what is unread to the front and reads more, until `bytes` (at most INV_TEXT_LINE) are visible or the
+ * end. */
+void inv_text_refill(inv_text *t, size_t bytes);
+
+static inline void inv_text_ensure(inv_text *t)
+{
+    if (t->end - t->at < INV_TEXT_WINDOW && !t->eof) inv_text_refill(t, INV_TEXT_WINDOW);
+}
+
+/* Is everything read? Looks for more input when nothing is visible. */
+static inline bool inv_text_at_end(inv_text *t)
+{
+    if (t->at < t->end) return false;
+    if (!t->eof) inv_text_refill(t, 1);
+    return t->at >= t->end;
+}
+
+/* Skips blanks (and carriage returns) within the line; false at the end of the line or of the input. Leaves
+ * at least INV_TEXT_WINDOW bytes visible, if there are as many. */
+bool inv_text_skip_blanks(inv_text *t);
+/* Skips blanks and line ends; false at the end of the input. */
+bool inv_text_skip_space(inv_text *t);
+/* Skips the rest of the line and its end. */
+void inv_text_skip_line(inv_text *t);
+/* Makes the rest of the line visible as *line, *length (without its end and the blanks around it) and moves
+ * past it. Fails when it is longer than INV_TEXT_LINE. */
+invit_status inv_text_line(inv_text *t, const char **line, size_t *length, invit_error *err);
+
+static inline bool inv_is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
+
+/* "NAME:LINE: expected <format>, found <what is at `at`>"; a read error takes precedence. */
+invit_status inv_text_expected(inv_text *t, invit_error *err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* "NAME:LINE: <format>" for any line; a read error takes precedence. */
+invit_status inv_text_fail(const inv_text *t, int64_t line, invit_status code, invit_error *err,
+                           const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* INVIT_OK, or the read error that ended the input early. */
+invit_status inv_text_status(const inv_text *t, invit_error *err);
+
+#endif

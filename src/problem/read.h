@@ -1,0 +1,51 @@
+/* Readers: one file a format, all with the same shape. */
+#ifndef INVIT_PROBLEM_READ_H
+#define INVIT_PROBLEM_READ_H
+
+#include "base/text.h"
+#include "problem/problem.h"
+
+/* Each reads the next instance at `t` into *out, or sets *out to NULL when the input holds no more. The name
+ * is only set where the file gives one. `state` belongs to the format's reader from one instance to the next.
+ */
+typedef struct inv_read_state {
+    int64_t index;     /* instances read so far                                     */
+    int64_t remaining; /* NumPy: instances still to come                            */
+    int64_t nodes;     /* NumPy: nodes in each                                      */
+    int width;         /* NumPy: bytes in a number                                  */
+    bool swap;         /* NumPy: the other byte order                               */
+} inv_read_state;
+
+typedef invit_status inv_read_fn(inv_text *t, inv_read_state *state, invit_instance **out, invit_error *err);
+
+inv_read_fn inv_read_tsplib;
+
+/* Which format the input is in, judged by its first bytes. */
+invit_format inv_detect_format(inv_text *t);
+
+/* Coordinates that grow as they are read. */
+typedef struct inv_points {
+    double *xy;
+    int64_t n, room;
+} inv_points;
+
+invit_status inv_points_grow(inv_points *p, invit_error *err);
+void inv_points_destroy(inv_points *p);
+/* A TSP instance that takes the coordinates over. */
+invit_status inv_points_to_instance(inv_points *p, invit_metric metric, invit_instance **out,
+                                    invit_error *err);
+
+static inline invit_status inv_points_add(inv_points *p, double x, double y, invit_error *err)
+{
+    if (p->n == p->room) INV_CHECK(inv_points_grow(p, err));
+    p->xy[2 * p->n] = x;
+    p->xy[2 * p->n + 1] = y;
+    p->n++;
+    return INVIT_OK;
+}
+
+/* Reads one finite number at `t` (no blanks before it) that ends at a blank, a line end, the end or `also`.
+ */
+invit_status inv_read_number(inv_text *t, char also, const char *what, double *value, invit_error *err);
+
+#endif
