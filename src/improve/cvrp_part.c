@@ -8,11 +8,11 @@
 
 /* The paper's constants. */
 #define REMOVED_ON_AVERAGE 10.0
-#define LONGEST_STRING 10.0
-#define SPLIT_STRING 0.5
-#define SPLIT_GROWS 0.01
-#define BLINK 0.01
-#define STEPS_PER_CLOCK 16
+#define LONGEST_STRING     10.0
+#define SPLIT_STRING       0.5
+#define SPLIT_GROWS        0.01
+#define BLINK              0.01
+#define STEPS_PER_CLOCK    16
 
 void inv_cvrp_part_destroy(inv_cvrp_part *q)
 {
@@ -39,8 +39,8 @@ static bool grow(void *array, size_t count, size_t size)
     return bigger != NULL;
 }
 
-invit_status inv_cvrp_part_begin(inv_cvrp_part *q, invit_metric metric, int32_t n, int32_t k, int32_t capacity,
-                                 invit_error *err)
+invit_status inv_cvrp_part_begin(inv_cvrp_part *q, invit_metric metric, int32_t n, int32_t k,
+                                 int32_t capacity, invit_error *err)
 {
     size_t m = (size_t)n, near = m * (size_t)k;
     if (n > q->reserved_n) {
@@ -84,7 +84,8 @@ static inline double distance(const inv_cvrp_part *q, int32_t a, int32_t b)
     return between(q, &q->node[a], &q->node[b]);
 }
 
-/* ---- the solution: link and unlink, with a journal ------------------------------------------------------------ */
+/* ---- the solution: link and unlink, with a journal
+ * ------------------------------------------------------------ */
 
 static void note_empty(inv_cvrp_part *q, int32_t r)
 {
@@ -138,8 +139,12 @@ static void link_after(inv_cvrp_part *q, int32_t v, int32_t prev)
 {
     inv_cvrp_change *e = &q->change[q->changes++];
     const inv_cvrp_node *p = &q->node[prev];
-    *e = (inv_cvrp_change){.node = v, .prev = prev, .linked = true, .before = distance(q, prev, v),
-                           .after = distance(q, v, p->next), .across = p->out};
+    *e = (inv_cvrp_change){.node = v,
+                           .prev = prev,
+                           .linked = true,
+                           .before = distance(q, prev, v),
+                           .after = distance(q, v, p->next),
+                           .across = p->out};
     q->length += e->before + e->after - e->across;
     put(q, v, prev, e->before, e->after);
 }
@@ -148,8 +153,12 @@ static void unlink_node(inv_cvrp_part *q, int32_t v)
 {
     inv_cvrp_change *e = &q->change[q->changes++];
     const inv_cvrp_node *c = &q->node[v];
-    *e = (inv_cvrp_change){.node = v, .prev = c->prev, .linked = false, .before = q->node[c->prev].out,
-                           .after = c->out, .across = distance(q, c->prev, c->next)};
+    *e = (inv_cvrp_change){.node = v,
+                           .prev = c->prev,
+                           .linked = false,
+                           .before = q->node[c->prev].out,
+                           .after = c->out,
+                           .across = distance(q, c->prev, c->next)};
     q->length += e->across - e->before - e->after;
     take(q, v, e->across);
 }
@@ -158,8 +167,10 @@ static void undo(inv_cvrp_part *q)
 {
     while (q->changes > 0) {
         const inv_cvrp_change *e = &q->change[--q->changes];
-        if (e->linked) take(q, e->node, e->across);
-        else put(q, e->node, e->prev, e->before, e->after);
+        if (e->linked)
+            take(q, e->node, e->across);
+        else
+            put(q, e->node, e->prev, e->before, e->after);
     }
 }
 
@@ -190,7 +201,8 @@ static void remember_best(inv_cvrp_part *q)
     q->best_length = q->length;
 }
 
-/* ---- ruin: adjacent string removal ----------------------------------------------------------------------------- */
+/* ---- ruin: adjacent string removal
+ * ----------------------------------------------------------------------------- */
 
 static void remove_customer(inv_cvrp_part *q, int32_t v)
 {
@@ -198,7 +210,8 @@ static void remove_customer(inv_cvrp_part *q, int32_t v)
     q->removed[q->removals++] = v;
 }
 
-/* Takes a string of `length` customers that has c in it out of c's route; a split string leaves some in its middle. */
+/* Takes a string of `length` customers that has c in it out of c's route; a split string leaves some in its
+ * middle. */
 static void remove_string(inv_cvrp_part *q, int32_t c, int32_t length, inv_rng *rng)
 {
     int32_t r = q->node[c].route, size = q->size[r] - (q->pinned && q->node[q->pinned].route == r);
@@ -209,7 +222,8 @@ static void remove_string(inv_cvrp_part *q, int32_t c, int32_t length, inv_rng *
     }
     int32_t span = length + left, back = 0, ahead = 0, first = c;
     for (int32_t v = q->node[c].next; v < q->n && ahead < span - 1; v = q->node[v].next) ahead++;
-    for (int32_t v = q->node[c].prev; v < q->n && v != q->pinned && back < span - 1; v = q->node[v].prev) back++;
+    for (int32_t v = q->node[c].prev; v < q->n && v != q->pinned && back < span - 1; v = q->node[v].prev)
+        back++;
     int32_t least = span - 1 - ahead;
     back = least + (int32_t)inv_rng_below(rng, (uint32_t)(back - least + 1));
     while (back-- > 0) first = q->node[first].prev;
@@ -246,7 +260,8 @@ static void ruin(inv_cvrp_part *q, inv_rng *rng)
     }
 }
 
-/* ---- recreate: greedy insertion with blinks -------------------------------------------------------------------- */
+/* ---- recreate: greedy insertion with blinks
+ * -------------------------------------------------------------------- */
 
 static void draw_blink(inv_cvrp_part *q, inv_rng *rng)
 {
@@ -266,23 +281,24 @@ static int32_t best_place(inv_cvrp_part *q, int32_t v, inv_rng *rng)
     const inv_cvrp_node *node = q->node, *c = &node[v];
     const int32_t *near = q->near + (size_t)v * (size_t)q->k;
     int32_t demand = c->demand, place = q->n + empty_route(q);
-    double cost = 2 * between(q, c, &node[place]);
+    double home = between(q, c, &node[place]), cost = 2 * home;
 
     for (int32_t i = 0; i < q->k && near[i] != 0; i++) {
-        const inv_cvrp_node *u = &node[near[i]];
+        const inv_cvrp_node *u = &node[near[i]], *p = &node[u->prev];
         if (u->route < 0 || q->room[u->route] < demand) continue;
         double d = between(q, c, u);
-        const inv_cvrp_node *p = &node[u->prev];
-        /* The other end of the edge is no nearer than u, or the edge has been seen from there. */
-        if (2 * d - u->out < cost) {
-            double added = d + between(q, c, &node[u->next]) - u->out;
+        /* A customer at the edge's other end is no nearer than u, or the edge has been seen from there. */
+        double bound = d + (u->next >= q->n ? home : d) - u->out;
+        if (bound < cost) {
+            double added = u->next >= q->n ? bound : d + between(q, c, &node[u->next]) - u->out;
             if (added < cost && !blinks(q, rng)) {
                 cost = added;
                 place = near[i];
             }
         }
-        if (2 * d - p->out < cost && near[i] != q->pinned) {
-            double added = d + between(q, c, p) - p->out;
+        bound = d + (u->prev >= q->n ? home : d) - p->out;
+        if (bound < cost && near[i] != q->pinned) {
+            double added = u->prev >= q->n ? bound : d + between(q, c, p) - p->out;
             if (added < cost && !blinks(q, rng)) {
                 cost = added;
                 place = u->prev;
@@ -298,8 +314,8 @@ static void sort_removed(inv_cvrp_part *q, inv_rng *rng)
     int32_t depot = q->n;
     for (int32_t i = 0; i < q->removals; i++) {
         int32_t v = q->removed[i];
-        q->key[i] = order < 4   ? inv_rng_double(rng)
-                    : order < 8 ? -(double)q->node[v].demand
+        q->key[i] = order < 4    ? inv_rng_double(rng)
+                    : order < 8  ? -(double)q->node[v].demand
                     : order < 10 ? -distance(q, depot, v)
                                  : distance(q, depot, v);
     }
@@ -321,7 +337,8 @@ static void recreate(inv_cvrp_part *q, inv_rng *rng)
     for (int32_t i = 0; i < q->removals; i++) link_after(q, q->removed[i], best_place(q, q->removed[i], rng));
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------- */
+/* ---- the whole
+ * ------------------------------------------------------------------------------------------------- */
 
 static void clear(inv_cvrp_part *q)
 {
@@ -335,7 +352,8 @@ static void clear(inv_cvrp_part *q)
     q->blink_in = 50;
     for (int32_t r = n - 1; r >= 0; r--) {
         inv_cvrp_node *end = &q->node[n + r];
-        *end = (inv_cvrp_node){.next = n + r, .prev = n + r, .route = r, .x = q->node[0].x, .y = q->node[0].y};
+        *end =
+            (inv_cvrp_node){.next = n + r, .prev = n + r, .route = r, .x = q->node[0].x, .y = q->node[0].y};
         q->node[r].route = -1;
         q->room[r] = q->capacity;
         q->size[r] = 0;

@@ -1,73 +1,73 @@
-/* One CVRP (a whole instance, or a few neighbouring routes cut out of one) under slack induction by string removals
- * (Christiaens, Vanden Berghe 2020). Memory O(n k); a step touches a few routes only, whatever n. */
+/* One CVRP (a whole instance, or a few neighbouring routes cut out of one) under slack induction by string
+ * removals (Christiaens, Vanden Berghe 2020). Memory O(n k); a step touches a few routes only, whatever n. */
 #ifndef INVIT_IMPROVE_CVRP_PART_H
 #define INVIT_IMPROVE_CVRP_PART_H
 
 #include "base/rng.h"
 #include "problem/problem.h"
 
-/* Ids: 1..n-1 are customers, n + r is the depot as the end of route r, 0 is not used (it ends neighbour lists). Routes
- * are rings: depot end, customers, and back to the same depot end. */
+/* Ids: 1..n-1 are customers, n + r is the depot as the end of route r, 0 is not used (it ends neighbour
+ * lists). Routes are rings: depot end, customers, and back to the same depot end. */
 typedef struct inv_cvrp_node {
     int32_t next, prev;
-    int32_t route;  /* -1: removed                                          */
+    int32_t route; /* -1: removed                                          */
     int32_t demand;
-    double out;     /* length of the edge to next                           */
+    double out; /* length of the edge to next                           */
     double x, y;
 } inv_cvrp_node;
 
 /* One link or unlink, as it is undone. */
 typedef struct inv_cvrp_change {
     int32_t node, prev;
-    bool linked;                 /* false: node was taken out from behind prev */
+    bool linked;                  /* false: node was taken out from behind prev */
     double before, after, across; /* prev-node, node-next, prev-next           */
 } inv_cvrp_change;
 
 typedef struct inv_cvrp_part {
     invit_metric metric;
-    int32_t n, k;            /* nodes with the depot; neighbours kept per customer */
+    int32_t n, k; /* nodes with the depot; neighbours kept per customer */
     int32_t capacity;
-    int32_t pinned;          /* a customer that stays first in its route; 0: none  */
-    inv_cvrp_node *node;     /* [2 n]                                              */
-    int32_t *near;           /* [n][k] customers by distance, ended by 0           */
-    int32_t *room;           /* [n] capacity left, per route                       */
-    int32_t *size;           /* [n] customers, per route                           */
-    int32_t routes;          /* that have a customer                               */
+    int32_t pinned;      /* a customer that stays first in its route; 0: none  */
+    inv_cvrp_node *node; /* [2 n]                                              */
+    int32_t *near;       /* [n][k] customers by distance, ended by 0           */
+    int32_t *room;       /* [n] capacity left, per route                       */
+    int32_t *size;       /* [n] customers, per route                           */
+    int32_t routes;      /* that have a customer                               */
     double length;
     double best_length;
-    int32_t *best_next;      /* [2 n] the shortest solution seen                   */
+    int32_t *best_next; /* [2 n] the shortest solution seen                   */
 
     int32_t reserved_n;
     size_t reserved_near;
-    uint32_t *stamp;         /* [n] ruin in which a route was last touched         */
+    uint32_t *stamp; /* [n] ruin in which a route was last touched         */
     uint32_t stamp_now;
-    int32_t *empty;          /* [n] routes that may be empty                       */
-    bool *in_empty;          /* [n]                                                */
+    int32_t *empty; /* [n] routes that may be empty                       */
+    bool *in_empty; /* [n]                                                */
     int32_t empties;
-    int32_t *removed;        /* [n]                                                */
-    double *key;             /* [n] sort keys of the removed                       */
+    int32_t *removed; /* [n]                                                */
+    double *key;      /* [n] sort keys of the removed                       */
     int32_t removals;
-    int32_t *dirty;          /* [2 n] ids whose next differs from best_next        */
-    bool *is_dirty;          /* [2 n]                                              */
+    int32_t *dirty; /* [2 n] ids whose next differs from best_next        */
+    bool *is_dirty; /* [2 n]                                              */
     int32_t dirties;
     inv_cvrp_change *change; /* the step's journal                                 */
     size_t changes, reserved_changes;
-    int64_t blink_in;        /* positions until the next one is overlooked         */
+    int64_t blink_in; /* positions until the next one is overlooked         */
 } inv_cvrp_part;
 
 /* Zero-initialise a part before its first use; destroy frees what it owns. */
 void inv_cvrp_part_destroy(inv_cvrp_part *q);
 /* Room for n nodes and k neighbours each; afterwards fill node[].{x, y, demand} for 0..n-1 and near[]. */
-invit_status inv_cvrp_part_begin(inv_cvrp_part *q, invit_metric metric, int32_t n, int32_t k, int32_t capacity,
-                                 invit_error *err);
+invit_status inv_cvrp_part_begin(inv_cvrp_part *q, invit_metric metric, int32_t n, int32_t k,
+                                 int32_t capacity, invit_error *err);
 /* Starts from these routes, or with nodes == NULL from a greedy insertion. Call after filling. */
 void inv_cvrp_part_set(inv_cvrp_part *q, const int32_t *nodes, const int32_t *start, int32_t routes);
 void inv_cvrp_part_insert_all(inv_cvrp_part *q, int32_t pinned, inv_rng *rng);
 
 typedef struct inv_cvrp_run {
-    double hot, cold;   /* temperature at the first and the last step           */
+    double hot, cold; /* temperature at the first and the last step           */
     int64_t steps;
-    double deadline;    /* looked at now and then; INFINITY: never              */
+    double deadline; /* looked at now and then; INFINITY: never              */
     const volatile int *cancel;
 } inv_cvrp_run;
 

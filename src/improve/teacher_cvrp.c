@@ -5,12 +5,11 @@
 
 #include <stdlib.h>
 
-
-#define NEIGHBOURS 40
+#define NEIGHBOURS         40
 #define STEPS_PER_CUSTOMER 300
-#define LEAST_STEPS 500
+#define LEAST_STEPS        500
 /* In units of the mean edge between customers. */
-#define HOT 1.0
+#define HOT  1.0
 #define COLD 0.05
 
 struct inv_teacher_cvrp {
@@ -31,7 +30,8 @@ static void nearest(inv_cvrp_part *q)
         double *d = q->key;
         for (int32_t u = 1; u < q->n; u++) {
             if (u == v) continue;
-            double dx = q->node[u].x - q->node[v].x, dy = q->node[u].y - q->node[v].y, far = dx * dx + dy * dy;
+            double dx = q->node[u].x - q->node[v].x, dy = q->node[u].y - q->node[v].y,
+                   far = dx * dx + dy * dy;
             if (count == q->k && far >= d[count - 1]) continue;
             int32_t i = count < q->k ? count++ : count - 1;
             for (; i > 0 && d[i - 1] > far; i--) {
@@ -49,19 +49,21 @@ static invit_status check(const int32_t *demand, int32_t n, int32_t capacity, in
                           invit_error *err)
 {
     if (n < 1) return inv_fail(err, INVIT_ERR_ARGUMENT, "a CVRP has at least the depot, not %d nodes", n);
-    if (open >= n) return inv_fail(err, INVIT_ERR_ARGUMENT, "node %d is where the vehicle stands, of %d nodes", open, n);
+    if (open >= n)
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "node %d is where the vehicle stands, of %d nodes", open, n);
     if (open >= 1 && (open_load < 0 || open_load > capacity))
         return inv_fail(err, INVIT_ERR_ARGUMENT, "%d left in a vehicle of capacity %d", open_load, capacity);
     for (int32_t v = 1; v < n; v++)
         if (v != open && (demand[v] < 0 || demand[v] > capacity))
-            return inv_fail(err, INVIT_ERR_ARGUMENT, "demand %d of customer %d is not in 0..%d (the capacity)",
-                            demand[v], v, capacity);
+            return inv_fail(err, INVIT_ERR_ARGUMENT,
+                            "demand %d of customer %d is not in 0..%d (the capacity)", demand[v], v,
+                            capacity);
     return INVIT_OK;
 }
 
-invit_status inv_teach_cvrp(inv_teacher *t, const double *xy, const int32_t *demand, int32_t n, int32_t capacity,
-                            int32_t open, int32_t open_load, double effort, uint64_t seed, int32_t *nodes,
-                            int32_t *start, int32_t *routes, double *length, invit_error *err)
+invit_status inv_teach_cvrp(inv_teacher *t, const double *xy, const int32_t *demand, int32_t n,
+                            int32_t capacity, int32_t open, int32_t open_load, double effort, uint64_t seed,
+                            int32_t *nodes, int32_t *start, int32_t *routes, double *length, invit_error *err)
 {
     INV_CHECK(check(demand, n, capacity, open, open_load, err));
     if (!t->cvrp) {
@@ -84,7 +86,8 @@ invit_status inv_teach_cvrp(inv_teacher *t, const double *xy, const int32_t *dem
     inv_cvrp_part_insert_all(q, open >= 1 ? open : 0, &rng);
     double unit = inv_cvrp_part_unit(q), steps = effort * STEPS_PER_CUSTOMER * (n - 1);
     if (n - 1 > (open >= 1)) {
-        inv_cvrp_run run = {.hot = HOT * unit, .cold = COLD * unit, .steps = (int64_t)steps, .deadline = INFINITY};
+        inv_cvrp_run run = {
+            .hot = HOT * unit, .cold = COLD * unit, .steps = (int64_t)steps, .deadline = INFINITY};
         if (run.steps < LEAST_STEPS) run.steps = LEAST_STEPS;
         inv_cvrp_part_run(q, &run, &rng);
     }
