@@ -210,6 +210,100 @@ typedef struct invit_check_result {
 INVIT_API invit_status invit_check(const invit_instance *instance, const invit_solution *solution,
                                    invit_check_result *result, invit_error *err);
 
+/* A model for the problem from the places models are kept: the folders in $INVIT_MODELS (separated by ':'), models/
+ * beside the program or in the source tree it was built from, and the installed data. INVIT_ERR_IO when there is none. */
+INVIT_API invit_status invit_model_load_default(invit_problem problem, invit_model **out, invit_error *err);
+/* Where the model came from, or "". */
+INVIT_API const char *invit_model_path(const invit_model *model);
+INVIT_API invit_problem invit_model_problem(const invit_model *model);
+
+/* ---- solving ---------------------------------------------------------------------------------------------------- */
+
+typedef enum invit_decode {
+    INVIT_DECODE_GREEDY = 0, /* the most probable candidate                               */
+    INVIT_DECODE_SAMPLE,     /* drawn from the policy's distribution                      */
+    INVIT_DECODE_BEAM        /* the most probable partial solutions side by side          */
+} invit_decode;
+
+typedef enum invit_construct {
+    INVIT_CONSTRUCT_INVIT = 0,     /* rollouts of the policy                              */
+    INVIT_CONSTRUCT_NEAREST,       /* nearest neighbour                                   */
+    INVIT_CONSTRUCT_GREEDY,        /* greedy edges (TSP)                                  */
+    INVIT_CONSTRUCT_SPACE_FILLING, /* order along a space-filling curve                   */
+    INVIT_CONSTRUCT_SAVINGS,       /* Clarke and Wright (CVRP)                            */
+    INVIT_CONSTRUCT_START          /* the caller's solution (reported, not asked for)     */
+} invit_construct;
+
+typedef enum invit_improve {
+    INVIT_IMPROVE_SEARCH = 0, /* local search                                             */
+    INVIT_IMPROVE_NEURAL,     /* parts rebuilt by the policy                              */
+    INVIT_IMPROVE_BOTH
+} invit_improve;
+
+/* One decision of the policy, for those who want to watch. Pointers hold during the call only. */
+typedef struct invit_step {
+    int64_t step;             /* 0, 1, ... of this rollout                                        */
+    const int32_t *order;     /* visited so far; CVRP: 0 for each return to the depot             */
+    int32_t visited;          /* entries in order                                                 */
+    int32_t last, first;      /* where the vehicle stands; the start node or the depot            */
+    const int32_t *neighbour; /* action view, then the further nodes of the state views           */
+    int32_t action, further;  /* how many of each                                                 */
+    const float *probability; /* [action], and for CVRP one more: the depot's                     */
+    int32_t chosen;           /* the node it goes to                                              */
+} invit_step;
+typedef void (*invit_step_fn)(void *user, const invit_step *step);
+
+/* A better solution is known: seconds since the call began, and its length by the instance's rule. */
+typedef void (*invit_better_fn)(void *user, double seconds, double length);
+
+typedef struct invit_solve_options {
+    invit_construct construct; /* how to begin (INVIT)                                            */
+    const invit_solution *start; /* begin with this instead (NULL)                                */
+    int32_t rollouts;          /* rollouts of the policy; 0: by size, see invit_default_rollouts  */
+    invit_decode decode;       /* (GREEDY)                                                        */
+    double temperature;        /* sampling: log-probabilities are divided by it (1)               */
+    int32_t beam;              /* beam search: width (8)                                          */
+    double seconds;            /* for everything, 0: construct only; < 0: invit_default_seconds (-1) */
+    int64_t iterations;        /* improvement steps instead of a time limit; < 0: no limit (-1)   */
+    invit_improve improve;     /* how to improve (SEARCH)                                         */
+    double target;             /* stop at this length; 0: never (0)                               */
+    int threads;               /* 0: all cores (0)                                                */
+    uint64_t seed;             /* (1)                                                             */
+    const invit_control *control; /* progress and cancelling (NULL)                               */
+    invit_better_fn better;    /* called some ten times a second at most (NULL)                   */
+    void *better_user;
+    invit_step_fn step;        /* called for each decision of the first rollout (NULL)            */
+    void *step_user;
+} invit_solve_options;
+
+typedef struct invit_solve_result {
+    double length;             /* by the instance's rule                                          */
+    double length_exact;       /* without rounding                                                */
+    int32_t routes;
+    invit_construct construct; /* what the construction was in the end                            */
+    int32_t rollouts;          /* completed                                                       */
+    int64_t decisions;         /* states the policy was asked about                               */
+    double constructed;        /* length before improvement                                       */
+    int64_t iterations;        /* improvement steps                                               */
+    double seconds_construct, seconds_improve, seconds_total;
+} invit_solve_result;
+
+/* Defaults, as in the parentheses above. */
+INVIT_API invit_solve_options invit_solve_defaults(void);
+/* 64 up to 200 nodes, 32 to 1,000, 16 to 5,000, 8 to 10,000 (the authors' numbers), 4 to 100,000, 2 to 1,000,000, then 1. */
+INVIT_API int32_t invit_default_rollouts(int64_t nodes);
+/* 20 ms a node, at most 2 s + 5 ms a node, at most 60 s; or 0.3 ms a node where that is more. */
+INVIT_API double invit_default_seconds(int64_t nodes);
+
+/* Constructs a solution, improves it while there is time, and checks it independently of the solver. `model` may be
+ * NULL when the construction does not need one; options and result may be NULL. The time limit is kept within 0.1 s + 1 %:
+ * rollouts that would not end in a quarter of it are given up, and a quick construction takes their place. When the
+ * caller cancels, the best solution so far is the answer, or INVIT_ERR_CANCELLED if there is none. Except for time limits
+ * and cancelling, the result depends on the arguments alone; construction is the same for any number of threads. */
+INVIT_API invit_status invit_solve(const invit_instance *instance, const invit_model *model,
+                                   const invit_solve_options *options, invit_solution **solution,
+                                   invit_solve_result *result, invit_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,13 @@
+/* Constructions without the policy, by name, and the one that fits into the time there is. */
+#ifndef INVIT_SOLVE_QUICK_H
+#define INVIT_SOLVE_QUICK_H
+
+#include "problem/problem.h"
+
+/* Any construction but the policy's. Fails with a message when it is not for this kind of problem. */
+invit_status inv_construct(const invit_instance *p, invit_construct how, uint64_t seed, invit_solution **out,
+                           invit_error *err);
+/* The best construction that should end within `seconds`: greedy or savings, else a space-filling curve. */
+invit_construct inv_quick_choice(const invit_instance *p, double seconds);
+
+#endif

@@ -1,0 +1,547 @@
+/* The rollout engine. Each thread holds a few slots; a slot is one rollout on its way (with beam search: its
+ * beam). A step of a thread looks at all its walks, asks the policy about them in one batch, and moves them.
+ */
+#include "solve/rollout.h"
+
+#include "base/clock.h"
+#include "base/parallel.h"
+#include "problem/metric.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_BATCH = 32 };
+
+typedef struct slot {
+    int32_t rollout; /* its number, -1 when idle                     */
+    inv_rng rng;
+    int32_t beams;   /* walks under way: 1, or up to the beam's width */
+    inv_walk **walk; /* [2 * width], the first `beams` are in use     */
+    double *score;   /* [width] log-probability of each walk          */
+} slot;
+
+/* One way a beam may go on. */
+typedef struct choice {
+    double score;
+    int32_t beam, node;
+    bool finished; /* nothing to choose: the walk is complete */
+} choice;
+
+typedef struct team {
+    const invit_instance *p;
+    const inv_index *x;
+    const inv_config *config;
+    const inv_prepared *weights;
+    const inv_rollout_options *o;
+    int32_t width, batch; /* beam width, slots a thread */
+    int32_t *start;       /* [rollouts] start nodes     */
+    double began;
+    atomic_int next;
+    atomic_llong decisions;
+    atomic_bool stop;
+    pthread_mutex_t lock; /* guards what follows, and the caller's callbacks */
+    invit_solution *best;
+    double *length; /* [rollouts], NaN when not completed */
+    double best_length;
+    int32_t best_rollout, completed;
+    double view_seconds, last_progress;
+    invit_status status;
+    invit_error err;
+} team;
+
+typedef struct member {
+    team *t;
+    inv_policy *policy;
+    slot *slots;
+    inv_state *state;   /* [batch * width]                     */
+    float *logp;        /* [batch * width][candidates]         */
+    choice *choices;    /* [width * candidates]                */
+    float *probability; /* [candidates] for a watcher */
+    int32_t candidates;
+    int64_t steps, states, timed_states;
+    double view_seconds, timed_seconds, pace; /* pace: seconds a state */
+} member;
+
+int32_t invit_default_rollouts(int64_t n)
+{
+    static const struct {
+        int64_t nodes;
+        int32_t rollouts;
+    } table[] = {{200, 64}, {1000, 32}, {5000, 16}, {10000, 8}, {100000, 4}, {1000000, 2}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (n <= table[i].nodes) return table[i].rollouts;
+    return 1;
+}
+
+/* ---- slots
+ * ------------------------------------------------------------------------------------------------------ */
+
+static void slot_destroy(slot *s, int32_t width)
+{
+    for (int32_t i = 0; s->walk && i < 2 * width; i++) inv_walk_destroy(s->walk[i]);
+    free(s->walk);
+    free(s->score);
+}
+
+static inv_walk *new_walk(const team *t, invit_status *status, invit_error *err)
+{
+    const inv_config *c = t->config;
+    int32_t k_max = c->state_views > 0 ? c->state_k[c->state_views - 1] : c->action_k;
+    inv_walk *w = NULL;
+    *status = inv_walk_create(t->p, t->x, c->action_k, k_max, &w, err);
+    return w;
+}
+
+static invit_status slot_begin(slot *s, team *t, int32_t rollout, invit_error *err)
+{
+    invit_status status = INVIT_OK;
+    if (!s->walk) {
+        s->walk = calloc((size_t)t->width * 2, sizeof *s->walk);
+        s->score = calloc((size_t)t->width, sizeof *s->score);
+        if (!s->walk || !s->score) return inv_no_memory(err, (size_t)t->width * 24);
+    }
+    if (!s->walk[0]) s->walk[0] = new_walk(t, &status, err);
+    if (status != INVIT_OK) return status;
+    inv_rng_init(&s->rng, t->o->seed, (uint64_t)rollout);
+    inv_frame frame;
+    inv_frame_for_copy(t->p, rollout, &s->rng, &frame);
+    inv_walk_start(s->walk[0], t->start[rollout], &frame);
+    s->rollout = rollout;
+    s->beams = 1;
+    s->score[0] = 0;
+    return INVIT_OK;
+}
+
+static bool slot_done(const slot *s)
+{
+    for (int32_t i = 0; i < s->beams; i++)
+        if (!inv_walk_done(s->walk[i])) return false;
+    return true;
+}
+
+/* States the slot still has to ask about, or the most it can be for a beam. */
+static double slot_left(const slot *s, const team *t)
+{
+    double returns = t->p->problem == INVIT_CVRP ? 1.2 : 1; /* the depot takes a decision too */
+    return returns * (double)inv_walk_left(s->walk[0]) * (t->width > 1 ? t->width : 1);
+}
+
+/* Measures the finished walks on the original coordinates and keeps the shortest; ties go to the lower
+ * rollout. */
+static invit_status slot_finish(slot *s, team *t, invit_error *err)
+{
+    invit_status status = INVIT_OK;
+    invit_solution *solution = NULL, *shortest = NULL;
+    double length = INFINITY;
+    for (int32_t i = 0; i < s->beams; i++) {
+        INV_TRY(inv_walk_solution(s->walk[i], &solution, err));
+        double l = inv_length(t->p, solution);
+        if (!shortest || l < length) {
+            invit_solution *swap = shortest;
+            shortest = solution;
+            solution = swap;
+            length = l;
+        }
+        invit_solution_destroy(solution);
+        solution = NULL;
+    }
+    pthread_mutex_lock(&t->lock);
+    t->completed++;
+    t->length[s->rollout] = length;
+    if (!t->best || length < t->best_length || (length == t->best_length && s->rollout < t->best_rollout)) {
+        invit_solution *swap = t->best;
+        t->best = shortest;
+        shortest = swap;
+        t->best_length = length;
+        t->best_rollout = s->rollout;
+    }
+    pthread_mutex_unlock(&t->lock);
+    s->rollout = -1;
+done:
+    invit_solution_destroy(shortest);
+    invit_solution_destroy(solution);
+    return status;
+}
+
+/* ---- one step
+ * --------------------------------------------------------------------------------------------------- */
+
+static int32_t open_candidates(const inv_state *s)
+{
+    return s->action + (s->depot_open ? 1 : 0);
+}
+
+/* The node behind candidate j; the depot is the last candidate of CVRP. */
+static int32_t node_of(const inv_state *s, int32_t j, int32_t action_k)
+{
+    return j < action_k ? s->node[j] : 0;
+}
+
+static int32_t pick_greedy(const float *logp, int32_t candidates)
+{
+    int32_t best = 0;
+    for (int32_t j = 1; j < candidates; j++)
+        if (logp[j] > logp[best]) best = j;
+    return best;
+}
+
+static int32_t pick_sampled(const float *logp, int32_t candidates, double temperature, inv_rng *rng)
+{
+    double top = logp[pick_greedy(logp, candidates)], sum = 0;
+    for (int32_t j = 0; j < candidates; j++) sum += exp((logp[j] - top) / temperature);
+    double left = inv_rng_double(rng) * sum;
+    int32_t last = 0;
+    for (int32_t j = 0; j < candidates; j++) {
+        double weight = exp((logp[j] - top) / temperature);
+        if (weight <= 0) continue;
+        last = j;
+        left -= weight;
+        if (left < 0) break;
+    }
+    return last;
+}
+
+static int by_score(const void *a, const void *b)
+{
+    const choice *p = a, *q = b;
+    if (p->score != q->score) return p->score > q->score ? -1 : 1;
+    if (p->beam != q->beam) return p->beam - q->beam;
+    return p->node - q->node;
+}
+
+/* Beam search: of all ways to go on, the `width` most probable. Costs a copy of each walk, O(n). */
+static invit_status advance_beam(member *m, slot *s, const inv_state *state, const float *logp,
+                                 invit_error *err)
+{
+    team *t = m->t;
+    int32_t count = 0, beams = s->beams, width = t->width;
+    for (int32_t i = 0, at = 0; i < beams; i++) {
+        if (inv_walk_done(s->walk[i])) {
+            m->choices[count++] = (choice){.score = s->score[i], .beam = i, .finished = true};
+            continue;
+        }
+        for (int32_t j = 0; j < m->candidates; j++) {
+            float l = logp[(size_t)at * (size_t)m->candidates + (size_t)j];
+            if (l == -INFINITY) continue;
+            int32_t node = node_of(&state[at], j, t->config->action_k);
+            m->choices[count++] = (choice){.score = s->score[i] + (double)l, .beam = i, .node = node};
+        }
+        at++;
+    }
+    qsort(m->choices, (size_t)count, sizeof *m->choices, by_score);
+    if (count > width) count = width;
+
+    inv_walk **children = s->walk + width;
+    invit_status status = INVIT_OK;
+    for (int32_t c = 0; c < count; c++) {
+        if (!children[c]) children[c] = new_walk(t, &status, err);
+        if (status != INVIT_OK) return status;
+        inv_walk_copy(children[c], s->walk[m->choices[c].beam]);
+    }
+    for (int32_t c = 0; c < count; c++) {
+        inv_walk *parent = s->walk[c];
+        s->walk[c] = children[c];
+        children[c] = parent;
+        s->score[c] = m->choices[c].score;
+        if (!m->choices[c].finished) inv_walk_visit(s->walk[c], m->choices[c].node);
+    }
+    s->beams = count;
+    return INVIT_OK;
+}
+
+/* What a watcher sees of a decision. */
+static void tell(member *m, const slot *s, const inv_state *state, const float *logp, int32_t chosen)
+{
+    team *t = m->t;
+    float *probability = m->probability;
+    int32_t shown = state->action, count;
+    for (int32_t j = 0; j < shown; j++) probability[j] = expf(logp[j]);
+    if (t->p->problem == INVIT_CVRP)
+        probability[shown] = state->depot_open ? expf(logp[m->candidates - 1]) : 0;
+    const int32_t *order = inv_walk_order(s->walk[0], &count);
+    invit_step step = {.step = count - (t->p->problem == INVIT_TSP),
+                       .order = order,
+                       .visited = count,
+                       .last = inv_walk_last(s->walk[0]),
+                       .first = t->p->problem == INVIT_TSP ? order[0] : 0,
+                       .neighbour = state->node,
+                       .action = state->action,
+                       .further = state->rest,
+                       .probability = probability,
+                       .chosen = chosen};
+    pthread_mutex_lock(&t->lock);
+    t->o->step(t->o->step_user, &step);
+    pthread_mutex_unlock(&t->lock);
+}
+
+static void advance_walk(member *m, slot *s, const inv_state *state, const float *logp)
+{
+    team *t = m->t;
+    int32_t j = t->o->decode == INVIT_DECODE_SAMPLE
+                    ? pick_sampled(logp, m->candidates, t->o->temperature, &s->rng)
+                    : pick_greedy(logp, m->candidates);
+    int32_t node = node_of(state, j, t->config->action_k);
+    if (t->o->step && s->rollout == 0) tell(m, s, state, logp, node);
+    s->score[0] += (double)logp[j];
+    inv_walk_visit(s->walk[0], node);
+}
+
+/* Looks at every walk of the slots under way. Walks with one way to go are moved at once: the last node of a
+ * tour, or a vehicle that no customer fits. Returns the number of states to ask about. */
+static int32_t look(member *m)
+{
+    team *t = m->t;
+    int32_t count = 0;
+    for (int32_t i = 0; i < t->batch; i++) {
+        slot *s = &m->slots[i];
+        for (int32_t b = 0; s->rollout >= 0 && b < s->beams; b++)
+            while (!inv_walk_done(s->walk[b])) {
+                inv_state *state = &m->state[count];
+                inv_walk_view(s->walk[b], state);
+                bool forced = open_candidates(state) == 1 && !(t->o->step && s->rollout == 0);
+                if (!forced) {
+                    count++;
+                    break;
+                }
+                inv_walk_visit(s->walk[b], state->action ? state->node[0] : 0);
+            }
+    }
+    return count;
+}
+
+/* Moves every walk that was looked at. Walks finished meanwhile have no state. */
+static invit_status advance(member *m, invit_error *err)
+{
+    team *t = m->t;
+    int32_t at = 0;
+    for (int32_t i = 0; i < t->batch; i++) {
+        slot *s = &m->slots[i];
+        if (s->rollout < 0) continue;
+        int32_t open = 0;
+        for (int32_t b = 0; b < s->beams; b++) open += !inv_walk_done(s->walk[b]);
+        if (open > 0) {
+            const float *logp = m->logp + (size_t)at * (size_t)m->candidates;
+            if (t->width > 1)
+                INV_CHECK(advance_beam(m, s, &m->state[at], logp, err));
+            else
+                advance_walk(m, s, &m->state[at], logp);
+            at += open;
+        }
+        if (slot_done(s)) INV_CHECK(slot_finish(s, t, err));
+    }
+    return INVIT_OK;
+}
+
+/* ---- keeping time
+ * ------------------------------------------------------------------------------------------------ */
+
+/* Gives up the last rollouts as long as those under way would not end in time at the pace measured so far. */
+static void keep_deadline(member *m)
+{
+    team *t = m->t;
+    if (t->o->deadline == INFINITY || m->steps < 4) return;
+    double now = inv_now();
+    for (;;) {
+        double left = 0, whole = 0;
+        slot *last = NULL;
+        for (int32_t i = 0; i < t->batch; i++) {
+            slot *s = &m->slots[i];
+            if (s->rollout < 0) continue;
+            left += slot_left(s, t);
+            whole += (double)t->p->n * t->width;
+            if (!last || s->rollout > last->rollout) last = s;
+        }
+        if (!last) return;
+        /* The pace is a guess: a rollout that is nearly through may take half as long again as it was given.
+         */
+        double grace = 0.5 * (t->o->deadline - t->began) * fmax(0, 1 - left / whole);
+        if (now + left * m->pace <= t->o->deadline + grace) return;
+        last->rollout = -1;
+    }
+}
+
+static bool too_late_to_begin(const member *m)
+{
+    const team *t = m->t;
+    if (t->o->deadline == INFINITY || m->steps == 0) return false;
+    return inv_now() + (double)t->p->n * t->width * m->pace > t->o->deadline;
+}
+
+static bool cancelled(const team *t)
+{
+    const invit_control *c = t->o->control;
+    return atomic_load(&t->stop) || (c && c->cancel && *c->cancel);
+}
+
+static void show_progress(team *t)
+{
+    const invit_control *c = t->o->control;
+    if (!c || !c->progress || pthread_mutex_trylock(&t->lock) != 0) return;
+    double now = inv_now();
+    if (now - t->last_progress > 0.1) {
+        t->last_progress = now;
+        int64_t decisions = atomic_load(&t->decisions);
+        double whole = (double)t->p->n * t->o->rollouts * t->width;
+        invit_progress progress = {.stage = "construct",
+                                   .elapsed = now - t->began,
+                                   .fraction = fmin(1, (double)decisions / whole),
+                                   .best = t->best ? t->best_length : NAN,
+                                   .count = decisions};
+        c->progress(c->user, &progress);
+    }
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* ---- the loop
+ * ---------------------------------------------------------------------------------------------------- */
+
+/* Fills idle slots with the rollouts not begun yet. Returns whether any slot is under way. */
+static invit_status refill(member *m, bool *busy, invit_error *err)
+{
+    team *t = m->t;
+    *busy = false;
+    for (int32_t i = 0; i < t->batch; i++) {
+        slot *s = &m->slots[i];
+        while (s->rollout < 0 && atomic_load(&t->next) < t->o->rollouts && !too_late_to_begin(m)) {
+            int32_t rollout = atomic_fetch_add(&t->next, 1);
+            if (rollout >= t->o->rollouts) break;
+            INV_CHECK(slot_begin(s, t, rollout, err));
+            if (slot_done(s)) INV_CHECK(slot_finish(s, t, err)); /* one node, no customers */
+        }
+        *busy = *busy || s->rollout >= 0;
+    }
+    return INVIT_OK;
+}
+
+static invit_status roll(member *m, invit_error *err)
+{
+    team *t = m->t;
+    bool busy;
+    INV_CHECK(refill(m, &busy, err));
+    while (busy && !cancelled(t)) {
+        double began = inv_now();
+        int32_t count = look(m);
+        double looked = inv_now();
+        if (count > 0) INV_CHECK(inv_policy_forward(m->policy, m->state, count, m->logp, err));
+        INV_CHECK(advance(m, err));
+
+        m->steps++;
+        m->view_seconds += looked - began;
+        if (m->steps > 1 || count == 0) {
+            m->timed_states += count;
+            m->timed_seconds += inv_now() - began;
+        }
+        m->pace = m->timed_states > 0 ? m->timed_seconds / (double)m->timed_states : inv_now() - began;
+        atomic_fetch_add(&t->decisions, count);
+        show_progress(t);
+        keep_deadline(m);
+        INV_CHECK(refill(m, &busy, err));
+    }
+    return INVIT_OK;
+}
+
+static invit_status member_init(member *m, team *t, invit_error *err)
+{
+    size_t states = (size_t)t->batch * (size_t)t->width;
+    m->t = t;
+    m->candidates = inv_candidates(t->config);
+    m->slots = calloc((size_t)t->batch, sizeof *m->slots);
+    m->state = calloc(states, sizeof *m->state);
+    m->logp = malloc(states * (size_t)m->candidates * sizeof *m->logp);
+    m->choices = malloc((size_t)t->width * ((size_t)m->candidates + 1) * sizeof *m->choices);
+    m->probability = malloc((size_t)m->candidates * sizeof *m->probability);
+    if (!m->slots || !m->state || !m->logp || !m->choices || !m->probability)
+        return inv_no_memory(err, states * sizeof *m->state);
+    for (int32_t i = 0; i < t->batch; i++) m->slots[i].rollout = -1;
+    return inv_policy_create(t->weights, (int32_t)states, false, &m->policy, err);
+}
+
+static void member_destroy(member *m)
+{
+    for (int32_t i = 0; m->slots && i < m->t->batch; i++) slot_destroy(&m->slots[i], m->t->width);
+    inv_policy_destroy(m->policy);
+    free(m->slots);
+    free(m->state);
+    free(m->logp);
+    free(m->choices);
+    free(m->probability);
+}
+
+static void run_member(void *context, int index)
+{
+    (void)index;
+    team *t = context;
+    member m = {0};
+    invit_error err = {0};
+    invit_status status = member_init(&m, t, &err);
+    if (status == INVIT_OK) status = roll(&m, &err);
+    pthread_mutex_lock(&t->lock);
+    t->view_seconds += m.view_seconds;
+    if (status != INVIT_OK && t->status == INVIT_OK) {
+        t->status = status;
+        t->err = err;
+        atomic_store(&t->stop, true);
+    }
+    pthread_mutex_unlock(&t->lock);
+    member_destroy(&m);
+}
+
+/* Every rollout its own start node, as long as there are enough. */
+static void choose_starts(team *t)
+{
+    inv_rng rng;
+    inv_rng_init(&rng, t->o->seed, UINT64_MAX);
+    for (int32_t i = 0; i < t->o->rollouts; i++) {
+        bool again = t->p->problem == INVIT_TSP;
+        t->start[i] = 0;
+        while (again) {
+            t->start[i] = (int32_t)inv_rng_below(&rng, (uint32_t)t->p->n);
+            again = false;
+            for (int32_t j = i - i % t->p->n; j < i && !again; j++) again = t->start[j] == t->start[i];
+        }
+    }
+}
+
+invit_status inv_rollout(const invit_instance *p, const inv_index *x, const inv_config *config,
+                         const inv_prepared *weights, const inv_rollout_options *o, invit_solution **out,
+                         inv_rollout_stats *stats, invit_error *err)
+{
+    *out = NULL;
+    team t = {.p = p, .x = x, .config = config, .weights = weights, .o = o, .began = inv_now()};
+    t.width = o->decode == INVIT_DECODE_BEAM ? o->beam : 1;
+    int32_t threads = o->threads < o->rollouts ? o->threads : o->rollouts;
+    t.batch = o->batch > 0 ? o->batch : (o->rollouts + threads - 1) / threads;
+    if (t.batch > MAX_BATCH) t.batch = MAX_BATCH;
+    atomic_init(&t.next, 0);
+    atomic_init(&t.decisions, 0);
+    atomic_init(&t.stop, false);
+    invit_status status = INVIT_OK;
+    t.start = malloc((size_t)o->rollouts * sizeof *t.start);
+    t.length = malloc((size_t)o->rollouts * sizeof *t.length);
+    if (!t.start || !t.length) INV_TRY(inv_no_memory(err, (size_t)o->rollouts * 12));
+    for (int32_t i = 0; i < o->rollouts; i++) t.length[i] = NAN;
+    pthread_mutex_init(&t.lock, NULL);
+    choose_starts(&t);
+    inv_parallel(threads, run_member, &t);
+    pthread_mutex_destroy(&t.lock);
+    status = t.status;
+    if (status != INVIT_OK) {
+        if (err) *err = t.err;
+        invit_solution_destroy(t.best);
+        goto done;
+    }
+    *out = t.best;
+    *stats = (inv_rollout_stats){.rollouts = t.completed,
+                                 .decisions = atomic_load(&t.decisions),
+                                 .view_seconds = t.view_seconds,
+                                 .length = t.best_length};
+    for (int32_t i = 0; i < o->rollouts; i++)
+        if (!isnan(t.length[i])) stats->mean_length += t.length[i] / t.completed;
+done:
+    free(t.start);
+    free(t.length);
+    return status;
+}

@@ -1,0 +1,218 @@
+/* The pipeline: construct, improve while there is time, check, measure. */
+#include "base/clock.h"
+#include "base/parallel.h"
+#include "improve/improve.h"
+#include "problem/metric.h"
+#include "solve/quick.h"
+#include "solve/rollout.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MAX_ROLLOUTS = 1 << 20, MAX_BEAM = 4096 };
+
+/* One call of invit_solve. */
+typedef struct run {
+    const invit_instance *p;
+    const invit_model *model;
+    invit_solve_options o;
+    double began, deadline; /* deadline is INFINITY without a time limit */
+    invit_solution *solution;
+    invit_solve_result result;
+} run;
+
+invit_solve_options invit_solve_defaults(void)
+{
+    return (invit_solve_options){.construct = INVIT_CONSTRUCT_INVIT,
+                                 .decode = INVIT_DECODE_GREEDY,
+                                 .temperature = 1,
+                                 .beam = 8,
+                                 .seconds = -1,
+                                 .iterations = -1,
+                                 .improve = INVIT_IMPROVE_SEARCH,
+                                 .seed = 1};
+}
+
+double invit_default_seconds(int64_t n)
+{
+    double size = (double)n, usual = fmin(fmin(0.02 * size, 2 + 0.005 * size), 60);
+    return fmax(usual, 3e-4 * size);
+}
+
+static bool cancelled(const run *r)
+{
+    const invit_control *c = r->o.control;
+    return c && c->cancel && *c->cancel;
+}
+
+static bool construct_only(const run *r)
+{
+    return r->o.seconds == 0 || r->o.iterations == 0;
+}
+
+static invit_status check_options(const run *r, invit_error *err)
+{
+    const invit_solve_options *o = &r->o;
+    if (o->rollouts < 0 || o->rollouts > MAX_ROLLOUTS)
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "rollouts must be 0 (by size) to %d, not %d", MAX_ROLLOUTS,
+                        o->rollouts);
+    if (o->decode == INVIT_DECODE_SAMPLE && !(o->temperature > 0 && isfinite(o->temperature)))
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "the temperature must be positive, not %g", o->temperature);
+    if (o->decode == INVIT_DECODE_BEAM && (o->beam < 1 || o->beam > MAX_BEAM))
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "the beam's width must be 1 to %d, not %d", MAX_BEAM,
+                        o->beam);
+    if (isnan(o->seconds)) return inv_fail(err, INVIT_ERR_ARGUMENT, "the time limit is not a number");
+    bool policy = (o->construct == INVIT_CONSTRUCT_INVIT && !o->start) ||
+                  (o->improve != INVIT_IMPROVE_SEARCH && !construct_only(r));
+    if (!policy) return INVIT_OK;
+    if (!r->model) return inv_fail(err, INVIT_ERR_ARGUMENT, "the policy needs a model, and none was given");
+    if (r->model->config.problem != r->p->problem)
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "the model is for %s, the instance is a %s",
+                        r->model->config.problem == INVIT_TSP ? "TSP" : "CVRP",
+                        r->p->problem == INVIT_TSP ? "TSP" : "CVRP");
+    return INVIT_OK;
+}
+
+/* ---- construct
+ * ---------------------------------------------------------------------------------------------------- */
+
+/* Rollouts of the policy. Leaves no solution when there was no time for one. */
+static invit_status construct_invit(run *r, invit_error *err)
+{
+    invit_status status = INVIT_OK;
+    inv_index *index = NULL;
+    inv_prepared *weights = NULL;
+    double now = inv_now(), quarter = (r->deadline - now) / 4;
+    /* Nobody decides in less than 5 us: on a huge instance do not even begin. */
+    if (quarter < 5e-6 * (double)r->p->n) return INVIT_OK;
+    INV_TRY(inv_index_create(r->p, &index, err));
+    INV_TRY(inv_prepared_create(r->model, false, &weights, err));
+    inv_rollout_options o = {.rollouts = r->o.rollouts ? r->o.rollouts : invit_default_rollouts(r->p->n),
+                             .decode = r->o.decode,
+                             .temperature = r->o.temperature,
+                             .beam = r->o.beam,
+                             .seed = r->o.seed,
+                             .threads = r->o.threads,
+                             .deadline = now + quarter,
+                             .control = r->o.control,
+                             .step = r->o.step,
+                             .step_user = r->o.step_user};
+    inv_rollout_stats stats;
+    INV_TRY(inv_rollout(r->p, index, &r->model->config, weights, &o, &r->solution, &stats, err));
+    r->result.rollouts = stats.rollouts;
+    r->result.decisions = stats.decisions;
+done:
+    inv_prepared_destroy(weights);
+    inv_index_destroy(index);
+    return status;
+}
+
+static invit_status construct(run *r, invit_error *err)
+{
+    if (r->o.start) {
+        r->result.construct = INVIT_CONSTRUCT_START;
+        return inv_solution_copy(r->o.start, &r->solution, err);
+    }
+    r->result.construct = r->o.construct;
+    if (r->o.construct == INVIT_CONSTRUCT_INVIT) {
+        INV_CHECK(construct_invit(r, err));
+        if (r->solution) return INVIT_OK;
+        if (cancelled(r))
+            return inv_fail(err, INVIT_ERR_CANCELLED, "stopped before there was a complete solution");
+        r->result.construct = inv_quick_choice(r->p, (r->deadline - inv_now()) / 2);
+    }
+    return inv_construct(r->p, r->result.construct, r->o.seed, &r->solution, err);
+}
+
+/* ---- improve
+ * ------------------------------------------------------------------------------------------------------ */
+
+static void pass_on_better(void *user, double elapsed, double length)
+{
+    (void)elapsed; /* of the improver; the caller's clock began earlier */
+    const run *r = user;
+    r->o.better(r->o.better_user, inv_now() - r->began, length);
+}
+
+static invit_status improve(run *r, invit_error *err)
+{
+    inv_improve_options o = {.deadline = r->deadline,
+                             .iterations = r->o.iterations,
+                             .threads = r->o.threads,
+                             .seed = r->o.seed,
+                             .target = r->o.target,
+                             .control = r->o.control,
+                             .on_better = r->o.better ? pass_on_better : NULL,
+                             .on_better_user = r};
+    inv_improve_stats stats = {0};
+    /* Checking and handing over take some time too. */
+    o.deadline -= 0.002 + 1e-7 * (double)r->p->n;
+    INV_CHECK(r->p->problem == INVIT_TSP ? inv_improve_tsp(r->p, &r->solution, &o, &stats, err)
+                                         : inv_improve_cvrp(r->p, &r->solution, &o, &stats, err));
+    r->result.iterations = stats.iterations;
+    return INVIT_OK;
+}
+
+/* ---- the whole
+ * ---------------------------------------------------------------------------------------------------- */
+
+/* The checker shares nothing with the solver: is it a solution at all, and how long? */
+static invit_status check_and_measure(run *r, invit_error *err)
+{
+    invit_check_result found;
+    INV_CHECK(invit_check(r->p, r->solution, &found, err));
+    if (!found.feasible)
+        return inv_fail(err, INVIT_ERR_INTERNAL, "the solver's own result did not pass the check: %s",
+                        found.message);
+    r->result.length = found.length;
+    r->result.length_exact = found.length_exact;
+    r->result.routes = found.routes;
+    return INVIT_OK;
+}
+
+static invit_status check_start(const run *r, invit_error *err)
+{
+    invit_check_result found;
+    INV_CHECK(invit_check(r->p, r->o.start, &found, err));
+    if (found.feasible) return INVIT_OK;
+    return inv_fail(err, INVIT_ERR_INPUT, "the solution to start from does not fit the instance: %s",
+                    found.message);
+}
+
+static bool worth_improving(const run *r)
+{
+    bool trivial = r->p->n <= (r->p->problem == INVIT_TSP ? 3 : 2);
+    return !construct_only(r) && !trivial && !cancelled(r);
+}
+
+invit_status invit_solve(const invit_instance *instance, const invit_model *model,
+                         const invit_solve_options *options, invit_solution **solution,
+                         invit_solve_result *result, invit_error *err)
+{
+    invit_status status = INVIT_OK;
+    run r = {
+        .p = instance, .model = model, .o = options ? *options : invit_solve_defaults(), .began = inv_now()};
+    *solution = NULL;
+    INV_TRY(check_options(&r, err));
+    r.o.threads = inv_threads(r.o.threads);
+    /* A number of iterations alone is meant to be reproducible: no clock then. */
+    if (r.o.seconds < 0) r.o.seconds = r.o.iterations >= 0 ? INFINITY : invit_default_seconds(instance->n);
+    r.deadline = construct_only(&r) ? INFINITY : r.began + r.o.seconds;
+    if (r.o.start) INV_TRY(check_start(&r, err));
+
+    INV_TRY(construct(&r, err));
+    double built = inv_now();
+    r.result.seconds_construct = built - r.began;
+    r.result.constructed = inv_length(instance, r.solution);
+    if (r.o.better) r.o.better(r.o.better_user, built - r.began, r.result.constructed);
+    if (worth_improving(&r)) INV_TRY(improve(&r, err));
+    r.result.seconds_improve = inv_now() - built;
+    INV_TRY(check_and_measure(&r, err));
+    r.result.seconds_total = inv_now() - r.began;
+    if (result) *result = r.result;
+    *solution = r.solution;
+    r.solution = NULL;
+done:
+    invit_solution_destroy(r.solution);
+    return status;
+}
