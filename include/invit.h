@@ -303,6 +303,28 @@ INVIT_API double invit_default_seconds(int64_t nodes);
 INVIT_API invit_status invit_solve(const invit_instance *instance, const invit_model *model,
                                    const invit_solve_options *options, invit_solution **solution,
                                    invit_solve_result *result, invit_error *err);
+/* ---- pictures ---------------------------------------------------------------------------------------------------- */
+
+typedef struct invit_plot_options {
+    double width;      /* of the page in points (720)                                                        */
+    double scale;      /* PNG: pixels a point; 0: 2, or 4 for very large instances                           */
+    const char *title; /* NULL: the instance's name                                                          */
+    double best_known; /* for the gap in the title; NaN: none                                                */
+    double length;     /* the solution's length when it is known already; NaN: measured                      */
+    bool linear_time;  /* traces: a linear time axis instead of a logarithmic one                            */
+} invit_plot_options;
+INVIT_API invit_plot_options invit_plot_defaults(void);
+
+/* Draws an instance, and a solution unless it is NULL, to a file whose name ends in .svg, .png or .pdf. Above 20,000
+ * nodes SVG and PDF hold the map as one raster image. O(n). `options` may be NULL. */
+INVIT_API invit_status invit_plot(const invit_instance *instance, const invit_solution *solution, const char *path,
+                                  const invit_plot_options *options, invit_error *err);
+/* Draws anytime curves from files of `seconds,length` lines, up to 32 in one chart; as gaps when best_known is set. */
+INVIT_API invit_status invit_plot_traces(const char *const *traces, int count, const char *path,
+                                         const invit_plot_options *options, invit_error *err);
+/* Draws training runs (directories with a log.jsonl, up to 8): loss, accuracy, validation gaps, lengths. */
+INVIT_API invit_status invit_plot_runs(const char *const *runs, int count, const char *path,
+                                       const invit_plot_options *options, invit_error *err);
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -34,7 +35,8 @@ inv_color inv_viridis(double position)
     double at = fmin(fmax(position, 0), 1) * LAST;
     int i = (int)at < LAST ? (int)at : LAST - 1;
     double t = at - i;
-    return (inv_color){stop[i].r + t * (stop[i + 1].r - stop[i].r), stop[i].g + t * (stop[i + 1].g - stop[i].g),
+    return (inv_color){stop[i].r + t * (stop[i + 1].r - stop[i].r),
+                       stop[i].g + t * (stop[i + 1].g - stop[i].g),
                        stop[i].b + t * (stop[i + 1].b - stop[i].b)};
 }
 
@@ -65,7 +67,8 @@ invit_status inv_canvas_open(const char *path, double width, double height, doub
     } else if (pdf) {
         c->surface = cairo_pdf_surface_create_for_stream(write_out, c->file, width, height);
     } else {
-        c->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(width * scale), (int)ceil(height * scale));
+        c->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(width * scale),
+                                                (int)ceil(height * scale));
     }
     c->cr = cairo_create(c->surface);
     if (cairo_status(c->cr) != CAIRO_STATUS_SUCCESS) {
@@ -82,7 +85,8 @@ invit_status inv_canvas_open(const char *path, double width, double height, doub
 invit_status inv_canvas_close(inv_canvas *c, invit_error *err)
 {
     cairo_status_t drawn = cairo_status(c->cr);
-    if (drawn == CAIRO_STATUS_SUCCESS && !c->vector) drawn = cairo_surface_write_to_png_stream(c->surface, write_out, c->file);
+    if (drawn == CAIRO_STATUS_SUCCESS && !c->vector)
+        drawn = cairo_surface_write_to_png_stream(c->surface, write_out, c->file);
     cairo_surface_finish(c->surface);
     if (drawn == CAIRO_STATUS_SUCCESS) drawn = cairo_surface_status(c->surface);
     invit_status status = INVIT_OK;
@@ -110,7 +114,8 @@ void inv_canvas_abandon(inv_canvas *c)
 
 static void select_font(cairo_t *cr, double size, bool bold)
 {
-    cairo_select_font_face(cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL, bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
+    cairo_select_font_face(cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
+                           bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
     cairo_set_font_size(cr, size);
 }
 
@@ -128,4 +133,17 @@ double inv_text(cairo_t *cr, double x, double y, double align, double size, bool
     cairo_move_to(cr, x - align * width, y);
     cairo_show_text(cr, text);
     return width;
+}
+
+const char *inv_grouped(int64_t value, char buffer[32])
+{
+    char plain[32];
+    int digits = snprintf(plain, sizeof plain, "%lld", (long long)(value < 0 ? -value : value)), at = 0;
+    if (value < 0) buffer[at++] = '-';
+    for (int i = 0; i < digits; i++) {
+        if (i && (digits - i) % 3 == 0) buffer[at++] = ',';
+        buffer[at++] = plain[i];
+    }
+    buffer[at] = 0;
+    return buffer;
 }

@@ -22,7 +22,8 @@ invit_status inv_canvas_open(const char *path, double width, double height, doub
 invit_status inv_canvas_close(inv_canvas *c, invit_error *err);
 void inv_canvas_abandon(inv_canvas *c);
 
-/* Colours that people with any colour vision can tell apart (after Okabe and Ito, and Tol), darkest ink first. */
+/* Colours that people with any colour vision can tell apart (after Okabe and Ito, and Tol), darkest ink
+ * first. */
 typedef struct inv_color {
     double r, g, b;
 } inv_color;
@@ -36,5 +37,8 @@ inv_color inv_viridis(double position);
 /* Text with its left (0), middle (0.5) or right (1) at x, its baseline at y. Returns its width. */
 double inv_text(cairo_t *cr, double x, double y, double align, double size, bool bold, const char *text);
 double inv_text_width(cairo_t *cr, double size, bool bold, const char *text);
+
+/* 1234567 -> 1,234,567 */
+const char *inv_grouped(int64_t value, char buffer[32]);
 
 #endif

@@ -7,7 +7,7 @@
 typedef struct axis {
     double low, high; /* in the axis' own scale: logarithms on a logarithmic one */
     bool log;
-    double from, to;  /* on the page                                             */
+    double from, to; /* on the page                                             */
 } axis;
 
 static double place(const axis *a, double value)
@@ -84,13 +84,17 @@ static int find_ticks(const axis *a, int most, double *tick, int room)
 
 static void tick_text(double value, double step, const char *unit, char *text, size_t size)
 {
+    char buffer[32];
     double magnitude = fabs(value);
-    if (magnitude >= 1e6 && fmod(magnitude, 1e5) == 0) snprintf(text, size, "%g M%s", value / 1e6, unit);
-    else if (magnitude >= 1e4 && fmod(magnitude, 100) == 0) snprintf(text, size, "%g k%s", value / 1e3, unit);
+    if (magnitude >= 1e6 && fmod(magnitude, 1e4) == 0)
+        snprintf(text, size, "%g M%s", value / 1e6, unit);
+    else if (magnitude >= 1e4 && value == floor(value))
+        snprintf(text, size, "%s%s", inv_grouped((int64_t)value, buffer), unit);
     else if (step > 0) {
         int digits = (int)fmax(0, ceil(-log10(step) - 1e-9));
         snprintf(text, size, "%.*f%s", digits > 9 ? 9 : digits, value, unit);
-    } else snprintf(text, size, "%g%s", value, unit);
+    } else
+        snprintf(text, size, "%g%s", value, unit);
 }
 
 static void draw_axes(cairo_t *cr, const inv_chart *c, const axis *ax, const axis *ay)
@@ -99,7 +103,7 @@ static void draw_axes(cairo_t *cr, const inv_chart *c, const axis *ax, const axi
     double tick[ROOM];
     char text[64];
     cairo_set_line_width(cr, 0.6);
-    int count = find_ticks(ay, (int)fmax(2, fabs(ay->to - ay->from) / 38), tick, ROOM);
+    int count = find_ticks(ay, (int)fmax(2, fabs(ay->to - ay->from) / 32), tick, ROOM);
     double step = count > 1 && !(ay->log && ay->high - ay->low > 0.8) ? tick[1] - tick[0] : 0;
     for (int i = 0; i < count; i++) {
         double y = place(ay, tick[i]);
@@ -141,8 +145,10 @@ static void draw_series(cairo_t *cr, const inv_chart *c, const inv_series *s, co
         }
         double x = place(ax, s->x[i]), y = place(ay, s->y[i]);
         if (pen && s->steps) cairo_line_to(cr, x, last_y);
-        if (pen) cairo_line_to(cr, x, y);
-        else cairo_move_to(cr, x, y);
+        if (pen)
+            cairo_line_to(cr, x, y);
+        else
+            cairo_move_to(cr, x, y);
         pen = true;
         last_y = y;
     }
@@ -176,7 +182,8 @@ static void draw_legend(cairo_t *cr, const inv_chart *c, const axis *ax, const a
         for (int32_t i = 0; i < c->series[s].count; i++) {
             if (!visible(c, c->series[s].x[i], c->series[s].y[i])) continue;
             double x = place(ax, c->series[s].x[i]), y = place(ay, c->series[s].y[i]);
-            for (int k = 0; k < 4; k++) hits[k] += x >= left[k] && x <= left[k] + width && y >= top[k] && y <= top[k] + height;
+            for (int k = 0; k < 4; k++)
+                hits[k] += x >= left[k] && x <= left[k] + width && y >= top[k] && y <= top[k] + height;
         }
     int best = 0;
     for (int k = 1; k < 4; k++)

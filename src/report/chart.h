@@ -8,10 +8,10 @@ typedef struct inv_series {
     const char *name; /* in the legend; NULL for none              */
     const double *x, *y;
     int32_t count;
-    int color;        /* in the palette                            */
-    bool steps;       /* the value holds until the next point      */
-    bool faint;       /* thin and pale: raw values behind a smoothed line */
-    bool points;      /* a dot at every point                      */
+    int color;   /* in the palette                            */
+    bool steps;  /* the value holds until the next point      */
+    bool faint;  /* thin and pale: raw values behind a smoothed line */
+    bool points; /* a dot at every point                      */
 } inv_series;
 
 typedef struct inv_chart {

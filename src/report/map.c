@@ -60,7 +60,8 @@ void inv_map_init(inv_map *m, const invit_instance *p, double left, double top, 
     double stretch = east_stretch(p, &b);
     double east = (b.high[0] - b.low[0]) * stretch, north = b.high[1] - b.low[1];
     double margin = 8;
-    double scale = fmin(east > 0 ? (width - 2 * margin) / east : INFINITY, north > 0 ? (height - 2 * margin) / north : INFINITY);
+    double scale = fmin(east > 0 ? (width - 2 * margin) / east : INFINITY,
+                        north > 0 ? (height - 2 * margin) / north : INFINITY);
     if (!isfinite(scale)) scale = 1; /* all nodes in one place */
     *m = (inv_map){.instance = p, .left = left, .top = top, .width = width, .height = height};
     m->scale_x = scale * stretch;
@@ -68,7 +69,7 @@ void inv_map_init(inv_map *m, const invit_instance *p, double left, double top, 
     m->x0 = left + (width - scale * east) / 2 - m->scale_x * b.low[0];
     m->y0 = top + height - (height - scale * north) / 2 + m->scale_y * b.low[1];
     double spacing = sqrt(width * height / (p->n + 1.0));
-    m->line = fmin(fmax(0.055 * spacing, 0.22), 1.5);
+    m->line = fmin(fmax(0.055 * spacing, 0.34), 1.5);
     m->dot = fmin(fmax(0.085 * spacing, 0.3), 3.2);
 }
 
@@ -119,9 +120,10 @@ static void draw_tour(const inv_map *m, cairo_t *cr, const int32_t *node, int32_
     double x, y;
     int shades = count > 2000 ? TOUR_SHADES : 1;
     for (int k = 0; k < shades; k++) {
-        int32_t from = (int32_t)((int64_t)count * k / shades), to = (int32_t)((int64_t)count * (k + 1) / shades);
+        int32_t from = (int32_t)((int64_t)count * k / shades),
+                to = (int32_t)((int64_t)count * (k + 1) / shades);
         double around = 1 - fabs(2.0 * k / shades - 1);
-        inv_set_color(cr, shades == 1 ? inv_palette[0] : inv_viridis(0.05 + 0.75 * around), 1);
+        inv_set_color(cr, shades == 1 ? inv_palette[0] : inv_viridis(0.05 + 0.65 * around), 1);
         inv_map_point(m, node[from], &x, &y);
         cairo_move_to(cr, x, y);
         for (int32_t i = from + 1; i <= to; i++) {
@@ -189,7 +191,8 @@ void inv_map_draw_routes(const inv_map *m, cairo_t *cr, const invit_solution *s)
     cairo_set_line_width(cr, m->line);
     if (m->instance->problem == INVIT_TSP) {
         for (int32_t r = 0; r < s->routes; r++)
-            if (s->start[r + 1] > s->start[r]) draw_tour(m, cr, s->nodes + s->start[r], s->start[r + 1] - s->start[r]);
+            if (s->start[r + 1] > s->start[r])
+                draw_tour(m, cr, s->nodes + s->start[r], s->start[r + 1] - s->start[r]);
         return;
     }
     /* Neighbouring routes get neighbouring entries of the palette, which differ most. */
@@ -197,7 +200,7 @@ void inv_map_draw_routes(const inv_map *m, cairo_t *cr, const invit_solution *s)
     for (int32_t r = 0; order && r < s->routes; r++)
         order[r] = (spoke){route_angle(m, s->nodes + s->start[r], s->start[r + 1] - s->start[r]), r};
     if (order) qsort(order, (size_t)s->routes, sizeof *order, by_angle);
-    int colors = INV_PALETTE - 1; /* charcoal is the depot's */
+    int colors = INV_PALETTE - 1;                                /* charcoal is the depot's */
     if (s->routes > colors && s->routes % colors == 1) colors--; /* the last is next to the first */
     for (int32_t k = 0; k < s->routes; k++) {
         int32_t r = order ? order[k].route : k, count = s->start[r + 1] - s->start[r];

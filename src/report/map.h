@@ -1,5 +1,5 @@
-/* An instance on the page: where each node lies, how thick things are at this density, and the drawing of nodes,
- * routes and depot. */
+/* An instance on the page: where each node lies, how thick things are at this density, and the drawing of
+ * nodes, routes and depot. */
 #ifndef INVIT_REPORT_MAP_H
 #define INVIT_REPORT_MAP_H
 

@@ -12,47 +12,43 @@ enum { PAGE_WIDTH = 720, MARGIN = 24, HEADER = 58 };
 
 invit_plot_options invit_plot_defaults(void)
 {
-    return (invit_plot_options){.width = PAGE_WIDTH, .scale = 0, .title = NULL, .best_known = NAN, .length = NAN};
-}
-
-/* 1234567 -> 1,234,567 */
-static const char *grouped(int64_t value, char buffer[32])
-{
-    char plain[32];
-    int digits = snprintf(plain, sizeof plain, "%lld", (long long)(value < 0 ? -value : value)), at = 0;
-    if (value < 0) buffer[at++] = '-';
-    for (int i = 0; i < digits; i++) {
-        if (i && (digits - i) % 3 == 0) buffer[at++] = ',';
-        buffer[at++] = plain[i];
-    }
-    buffer[at] = 0;
-    return buffer;
+    return (invit_plot_options){
+        .width = PAGE_WIDTH, .scale = 0, .title = NULL, .best_known = NAN, .length = NAN};
 }
 
 static void describe_length(double length, char *text, size_t size)
 {
     char buffer[32];
-    if (length == floor(length) && fabs(length) < 1e15) snprintf(text, size, "%s", grouped((int64_t)length, buffer));
-    else if (fabs(length) >= 1000) snprintf(text, size, "%.1f", length);
-    else snprintf(text, size, "%.4f", length);
+    if (length == floor(length) && fabs(length) < 1e15)
+        snprintf(text, size, "%s", inv_grouped((int64_t)length, buffer));
+    else if (fabs(length) >= 1000)
+        snprintf(text, size, "%.1f", length);
+    else
+        snprintf(text, size, "%.4f", length);
 }
 
-static void draw_header(cairo_t *cr, const invit_instance *p, const invit_solution *s, const invit_plot_options *o)
+static void draw_header(cairo_t *cr, const invit_instance *p, const invit_solution *s,
+                        const invit_plot_options *o)
 {
     char facts[512], buffer[32], capacity[32], length[64];
     bool cvrp = p->problem == INVIT_CVRP;
     const char *title = o->title ? o->title : p->name[0] ? p->name : cvrp ? "CVRP" : "TSP";
     inv_set_color(cr, inv_ink, 1);
     inv_text(cr, MARGIN, 28, 0, 17, true, title);
-    int at = snprintf(facts, sizeof facts, "%s · %s %s", cvrp ? "CVRP" : "TSP", grouped(p->n - cvrp, buffer), cvrp ? "customers" : "nodes");
-    if (cvrp) at += snprintf(facts + at, sizeof facts - (size_t)at, " · capacity %s", grouped(p->capacity, capacity));
-    if (s && cvrp) at += snprintf(facts + at, sizeof facts - (size_t)at, " · %s routes", grouped(s->routes, buffer));
+    int at = snprintf(facts, sizeof facts, "%s · %s %s", cvrp ? "CVRP" : "TSP",
+                      inv_grouped(p->n - cvrp, buffer), cvrp ? "customers" : "nodes");
+    if (cvrp)
+        at += snprintf(facts + at, sizeof facts - (size_t)at, " · capacity %s",
+                       inv_grouped(p->capacity, capacity));
+    if (s && cvrp)
+        at += snprintf(facts + at, sizeof facts - (size_t)at, " · %s routes", inv_grouped(s->routes, buffer));
     if (s) {
         double value = isnan(o->length) ? inv_length(p, s) : o->length;
         describe_length(value, length, sizeof length);
         at += snprintf(facts + at, sizeof facts - (size_t)at, " · length %s", length);
         if (o->best_known > 0)
-            snprintf(facts + at, sizeof facts - (size_t)at, " · gap %.2f %%", 100 * (value / o->best_known - 1));
+            snprintf(facts + at, sizeof facts - (size_t)at, " · gap %.2f %%",
+                     100 * (value / o->best_known - 1));
     }
     inv_set_color(cr, inv_grey, 1);
     inv_text(cr, MARGIN, 47, 0, 11.5, false, facts);
@@ -66,8 +62,8 @@ static void draw_map(const inv_map *m, cairo_t *cr, const invit_solution *s)
 }
 
 /* The same drawing as pixels, placed on a vector page. */
-static invit_status draw_raster(const inv_map *m, cairo_t *cr, const invit_solution *s, double scale, const char *path,
-                                invit_error *err)
+static invit_status draw_raster(const inv_map *m, cairo_t *cr, const invit_solution *s, double scale,
+                                const char *path, invit_error *err)
 {
     int width = (int)ceil(m->width * scale), height = (int)ceil(m->height * scale);
     cairo_surface_t *image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
@@ -99,7 +95,9 @@ static invit_status check_nodes(const invit_instance *p, const invit_solution *s
 {
     for (int32_t i = 0; s && i < s->start[s->routes]; i++)
         if (s->nodes[i] < 0 || s->nodes[i] >= p->n)
-            return inv_fail(err, INVIT_ERR_INPUT, "the solution names node %d, the instance has nodes 0 to %d", (int)s->nodes[i], (int)(p->n - 1));
+            return inv_fail(err, INVIT_ERR_INPUT,
+                            "the solution names node %d, the instance has nodes 0 to %d", (int)s->nodes[i],
+                            (int)(p->n - 1));
     return INVIT_OK;
 }
 
@@ -121,8 +119,10 @@ invit_status invit_plot(const invit_instance *p, const invit_solution *s, const 
     inv_map m;
     inv_map_init(&m, p, MARGIN, HEADER, inner, map_height);
     invit_status status = INVIT_OK;
-    if (c.vector && p->n > RASTER_ABOVE) status = draw_raster(&m, c.cr, s, scale * factor, path, err);
-    else draw_map(&m, c.cr, s);
+    if (c.vector && p->n > RASTER_ABOVE)
+        status = draw_raster(&m, c.cr, s, scale * factor, path, err);
+    else
+        draw_map(&m, c.cr, s);
     if (status != INVIT_OK) {
         inv_canvas_abandon(&c);
         return status;

@@ -1,0 +1,161 @@
+/* invit plot: pictures of instances, solutions, anytime curves and training runs. */
+#include "cli/cli.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct values {
+    const char *output, *title;
+    int64_t index;
+    double best_known, width, scale;
+    bool linear;
+    cli_list trace;
+    cli_common common;
+} values;
+
+static const cli_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_STRING,
+     .offset = offsetof(values, output),
+     .metavar = "FILE",
+     .help = "the picture; its ending .svg, .png or .pdf says what kind"},
+    {.name = "index",
+     .letter = 'i',
+     .type = CLI_INT64,
+     .offset = offsetof(values, index),
+     .metavar = "I",
+     .min = 0,
+     .max = 1e15,
+     .help = "which instance of a file with many, from 0"},
+    {.name = "best-known",
+     .type = CLI_DOUBLE,
+     .offset = offsetof(values, best_known),
+     .metavar = "LENGTH",
+     .fallback = "the library's table, by name",
+     .help = "length to measure the gap against"},
+    {.name = "trace",
+     .type = CLI_LIST,
+     .offset = offsetof(values, trace),
+     .metavar = "FILE.csv",
+     .help = "draw anytime curves (lines `seconds,length`, as `invit solve --trace` writes them); may be "
+             "repeated, and "
+             "further arguments are traces too"},
+    {.name = "linear",
+     .type = CLI_BOOL,
+     .offset = offsetof(values, linear),
+     .help = "traces: linear time axis instead of a logarithmic one"},
+    {.name = "title",
+     .type = CLI_STRING,
+     .offset = offsetof(values, title),
+     .metavar = "TEXT",
+     .fallback = "the instance's name",
+     .help = "text on top"},
+    {.name = "width",
+     .type = CLI_DOUBLE,
+     .offset = offsetof(values, width),
+     .metavar = "POINTS",
+     .min = 100,
+     .max = 10000,
+     .help = "width of the page"},
+    {.name = "scale",
+     .type = CLI_DOUBLE,
+     .offset = offsetof(values, scale),
+     .metavar = "PIXELS",
+     .min = 0,
+     .max = 20,
+     .fallback = "2, or 4 above 20,000 nodes",
+     .help = "PNG: pixels a point"},
+    CLI_QUIET(values, common),
+    CLI_END,
+};
+
+static const cli_spec spec = {
+    .command = "plot",
+    .usage = "INSTANCE [SOLUTION] -o FILE\nRUN_DIR... -o FILE\n--trace FILE.csv... -o FILE",
+    .about = "Draws an instance and a solution, the curves of a training run, or length over time. Title and "
+             "gap come "
+             "from the independent checker and the table of best known lengths.",
+    .options = options,
+    .min_args = 0,
+    .max_args = -1,
+    .more = "Examples:\n"
+            "  invit plot berlin52.tsp berlin52.tour -o berlin52.svg\n"
+            "  invit plot runs/tsp -o training.png\n"
+            "  invit plot --trace a.csv --trace b.csv -o anytime.pdf",
+};
+
+static bool is_run(const char *path)
+{
+    struct stat info;
+    const char *slash = strrchr(path, '/');
+    return (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) ||
+           strcmp(slash ? slash + 1 : path, "log.jsonl") == 0;
+}
+
+static int draw_instance(const values *v, const cli_args *args, invit_plot_options *o)
+{
+    invit_error err;
+    invit_instance *instance = NULL;
+    invit_solution *solution = NULL;
+    int code = CLI_OK;
+    if (invit_instance_read(args->item[0], v->index, &instance, &err) != INVIT_OK) goto failed;
+    if (invit_plot(instance, solution, v->output, o, &err) != INVIT_OK) goto failed;
+    goto done;
+failed:
+    code = cli_report(&err);
+done:
+    invit_solution_destroy(solution);
+    invit_instance_destroy(instance);
+    return code;
+}
+
+static int draw_traces(const values *v, const cli_args *args, const invit_plot_options *o)
+{
+    enum { MOST = 32 };
+    const char *paths[MOST];
+    int count = 0;
+    if (v->trace.count + args->count > MOST)
+        return cli_bad_usage("at most %d traces fit in one picture", MOST);
+    for (int i = 0; i < v->trace.count; i++) paths[count++] = v->trace.item[i];
+    for (int i = 0; i < args->count; i++) paths[count++] = args->item[i];
+    invit_error err;
+    return invit_plot_traces(paths, count, v->output, o, &err) == INVIT_OK ? CLI_OK : cli_report(&err);
+}
+
+static int draw_runs(const values *v, const cli_args *args, const invit_plot_options *o)
+{
+    invit_error err;
+    return invit_plot_runs(args->item, args->count, v->output, o, &err) == INVIT_OK ? CLI_OK
+                                                                                    : cli_report(&err);
+}
+
+static int draw(const values *v, const cli_args *args)
+{
+    invit_plot_options o = invit_plot_defaults();
+    o.width = v->width;
+    o.scale = v->scale;
+    o.title = v->title;
+    o.linear_time = v->linear;
+    if (v->best_known > 0) o.best_known = v->best_known;
+    if (!v->output) return cli_bad_usage("plot: say where the picture goes: -o FILE.svg, .png or .pdf");
+    if (v->trace.count > 0) return draw_traces(v, args, &o);
+    if (args->count == 0)
+        return cli_bad_usage("plot: expected an instance, a run directory or --trace; see --help");
+    if (is_run(args->item[0])) return draw_runs(v, args, &o);
+    if (args->count > 2) return cli_bad_usage("plot: unexpected argument '%s'", args->item[2]);
+    return draw_instance(v, args, &o);
+}
+
+int cmd_plot(int argc, char **argv)
+{
+    values v = {.width = invit_plot_defaults().width};
+    cli_args args;
+    int code = cli_parse(&spec, &v, argc, argv, &args);
+    if (code != CLI_GO) return code;
+    code = draw(&v, &args);
+    cli_args_free(&args);
+    return code;
+}
