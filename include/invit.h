@@ -210,6 +210,9 @@ typedef struct invit_check_result {
 INVIT_API invit_status invit_check(const invit_instance *instance, const invit_solution *solution,
                                    invit_check_result *result, invit_error *err);
 
+/* The best known length of a library instance (TSPLIB optima, CVRPLIB X), by name; false when there is none. */
+INVIT_API bool invit_best_known(const char *name, double *value);
+
 /* A model for the problem from the places models are kept: the folders in $INVIT_MODELS (separated by ':'), models/
  * beside the program or in the source tree it was built from, and the installed data. INVIT_ERR_IO when there is none. */
 INVIT_API invit_status invit_model_load_default(invit_problem problem, invit_model **out, invit_error *err);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct invit_reader {
     inv_text text;
@@ -68,10 +69,54 @@ invit_status inv_read_number(inv_text *t, char also, const char *what, double *v
 /* ---- telling the formats apart
  * ----------------------------------------------------------------------------------- */
 
+static bool is_letter(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
+}
+
+/* The first word of a file of words: TSPLIB writes KEY : value or KEY_SECTION, a table header column,column.
+ */
+static invit_format detect_words(const char *p)
+{
+    const char *from = p;
+    if (*p == '"' || *p == '\'') return INVIT_FORMAT_CSV;
+    while (is_letter(*p) || (*p >= '0' && *p <= '9')) p++;
+    if (p - from > 8 && strncasecmp(p - 8, "_SECTION", 8) == 0) return INVIT_FORMAT_TSPLIB;
+    while (*p == ' ') p++;
+    return *p == ',' || *p == ';' || (*p == '\t' && is_letter(p[1])) ? INVIT_FORMAT_CSV : INVIT_FORMAT_TSPLIB;
+}
+
+/* The first line of a file of numbers: with two alone it is a list, with "x,y" and more it is MSVDRP. */
+static invit_format detect_numbers(const char *p)
+{
+    double v;
+    bool comma = false;
+    for (int i = 0; i < 2; i++) {
+        p = inv_parse_double(p, &v);
+        if (!p) return INVIT_FORMAT_LIST;
+        while (inv_is_blank(*p)) p++;
+        if (i == 0 && *p == ',') {
+            comma = true;
+            do p++;
+            while (inv_is_blank(*p));
+        }
+    }
+    if (!comma || *p == '\n' || *p == 0) return INVIT_FORMAT_LIST;
+    return INVIT_FORMAT_MSVDRP;
+}
+
 invit_format inv_detect_format(inv_text *t)
 {
-    inv_text_ensure(t);
-    return INVIT_FORMAT_TSPLIB;
+    inv_text_refill(t, INV_TEXT_LINE);
+    if (t->end - t->at >= 6 && memcmp(t->at, "\x93NUMPY", 6) == 0) return INVIT_FORMAT_NPY;
+    if (strncmp(t->at, "\xef\xbb\xbf", 3) == 0) t->at += 3; /* the byte order mark of spreadsheets */
+    const char *p = t->at;
+    for (;;) { /* the first line that is neither empty nor a comment */
+        while (inv_is_blank(*p) || *p == '\n') p++;
+        if (*p != '#') break;
+        while (*p && *p != '\n') p++;
+    }
+    return is_letter(*p) || *p == '"' ? detect_words(p) : detect_numbers(p);
 }
 
 /* ---- the public reader
@@ -87,7 +132,9 @@ static char *stem_of(const char *path)
 static invit_status start_reader(invit_reader *r, const char *path, invit_error *err)
 {
     static inv_read_fn *const readers[] = {
-        [INVIT_FORMAT_TSPLIB] = inv_read_tsplib,
+        [INVIT_FORMAT_TSPLIB] = inv_read_tsplib, [INVIT_FORMAT_MSVDRP] = inv_read_msvdrp,
+        [INVIT_FORMAT_LIST] = inv_read_list,     [INVIT_FORMAT_NPY] = inv_read_npy,
+        [INVIT_FORMAT_CSV] = inv_read_list,
     };
     r->stem = stem_of(path);
     if (!r->stem) return inv_no_memory(err, strlen(path));
@@ -98,6 +145,7 @@ static invit_status start_reader(invit_reader *r, const char *path, invit_error 
     }
     r->format = inv_detect_format(&r->text);
     r->next = readers[r->format];
+    r->state.many = r->format == INVIT_FORMAT_MSVDRP;
     return INVIT_OK;
 }
 
@@ -150,9 +198,7 @@ invit_status invit_reader_next(invit_reader *r, invit_instance **out, invit_erro
     INV_CHECK(r->next(&r->text, &r->state, &p, err));
     if (p && strcmp(p->name, "unnamed") == 0) {
         char name[512];
-        bool many = r->format == INVIT_FORMAT_MSVDRP ||
-                    (r->format == INVIT_FORMAT_NPY && r->state.remaining + r->state.index > 0);
-        if (many)
+        if (r->state.many)
             snprintf(name, sizeof name, "%s#%lld", r->stem, (long long)r->state.index);
         else
             snprintf(name, sizeof name, "%s", r->stem);

@@ -14,11 +14,13 @@ typedef struct inv_read_state {
     int64_t nodes;     /* NumPy: nodes in each                                      */
     int width;         /* NumPy: bytes in a number                                  */
     bool swap;         /* NumPy: the other byte order                               */
+    bool integers;     /* NumPy: integers, not floats                               */
+    bool many;         /* the file is of a kind that holds many instances           */
 } inv_read_state;
 
 typedef invit_status inv_read_fn(inv_text *t, inv_read_state *state, invit_instance **out, invit_error *err);
 
-inv_read_fn inv_read_tsplib;
+inv_read_fn inv_read_tsplib, inv_read_msvdrp, inv_read_list, inv_read_npy;
 
 /* Which format the input is in, judged by its first bytes. */
 invit_format inv_detect_format(inv_text *t);
