@@ -195,6 +195,51 @@ INVIT_API void invit_reader_close(invit_reader *reader);
 /* Instance `index` (from 0) of a file. */
 INVIT_API invit_status invit_instance_read(const char *path, int64_t index, invit_instance **out, invit_error *err);
 
+/* ---- reading solutions, writing instances and solutions ------------------------------------------------------------- */
+
+typedef struct invit_solution_info {
+    double length;  /* what the file claims, or NaN                              */
+    double seconds; /* time it took, or NaN                                      */
+} invit_solution_info;
+
+/* Reads solutions (TSPLIB .tour, CVRPLIB .sol, MSVDRP lines, told apart by content), each for the instance given. */
+typedef struct invit_solution_reader invit_solution_reader;
+INVIT_API invit_status invit_solution_reader_open(const char *path, invit_solution_reader **out, invit_error *err);
+INVIT_API invit_status invit_solution_reader_open_memory(const void *data, size_t size, const char *name,
+                                                         invit_solution_reader **out, invit_error *err);
+/* The next solution, or NULL in *out after the last. `info` may be NULL. */
+INVIT_API invit_status invit_solution_reader_next(invit_solution_reader *reader, const invit_instance *instance,
+                                                  invit_solution **out, invit_solution_info *info, invit_error *err);
+INVIT_API void invit_solution_reader_close(invit_solution_reader *reader);
+/* Solution `index` (from 0) of a file of MSVDRP lines, or the one solution of another file. */
+INVIT_API invit_status invit_solution_read(const char *path, const invit_instance *instance, int64_t index,
+                                           invit_solution **out, invit_solution_info *info, invit_error *err);
+
+typedef enum invit_solution_format {
+    INVIT_SOLUTION_TOUR = 0, /* TSPLIB .tour (TSP)                                               */
+    INVIT_SOLUTION_ROUTES,   /* CVRPLIB .sol (CVRP)                                              */
+    INVIT_SOLUTION_MSVDRP    /* a line "i,j,k,... length seconds"                                */
+} invit_solution_format;
+
+/* The format a file's extension asks for (.tour, .sol, .txt), or else the usual one of the problem. */
+INVIT_API invit_solution_format invit_solution_format_for(const char *path, invit_problem problem);
+
+/* Writes to a file ("-": standard output). A regular file appears under its name only when it is complete: it is
+ * written beside it, synced and renamed by invit_writer_close, which also reports a full disk or a closed pipe. */
+typedef struct invit_writer invit_writer;
+INVIT_API invit_status invit_writer_open(const char *path, invit_writer **out, invit_error *err);
+/* INVIT_FORMAT_TSPLIB or INVIT_FORMAT_MSVDRP. */
+INVIT_API invit_status invit_writer_instance(invit_writer *writer, const invit_instance *instance, invit_format format,
+                                             invit_error *err);
+/* `info` (length, seconds) may be NULL. */
+INVIT_API invit_status invit_writer_solution(invit_writer *writer, const invit_instance *instance,
+                                             const invit_solution *solution, invit_solution_format format,
+                                             const invit_solution_info *info, invit_error *err);
+/* Frees the writer in every case. */
+INVIT_API invit_status invit_writer_close(invit_writer *writer, invit_error *err);
+/* Gives up: nothing is left behind. */
+INVIT_API void invit_writer_abandon(invit_writer *writer);
+
 /* ---- checking solutions -------------------------------------------------------------------------------------------- */
 
 typedef struct invit_check_result {

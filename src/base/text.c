@@ -79,8 +79,8 @@ static size_t read_some(inv_text *t, char *to, size_t room)
 
 void inv_text_refill(inv_text *t, size_t bytes)
 {
-    if (t->eof) return;
     size_t kept = (size_t)(t->end - t->at);
+    if (t->eof || kept >= bytes) return; /* a full buffer has no room to read into: that would look like the end */
     memmove(t->buffer, t->at, kept);
     do {
         size_t n = read_some(t, t->buffer + kept, CAPACITY - kept);

@@ -9,7 +9,8 @@ invit_status inv_instance_alloc(invit_problem problem, int64_t n, invit_instance
 {
     *out = NULL;
     if (n < 1 || n > INT32_MAX / 2)
-        return inv_fail(err, INVIT_ERR_ARGUMENT, "an instance has 1 to %d nodes, not %lld", INT32_MAX / 2, (long long)n);
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "an instance has 1 to %d nodes, not %lld", INT32_MAX / 2,
+                        (long long)n);
     invit_instance *p = calloc(1, sizeof *p);
     if (!p) return inv_no_memory(err, sizeof *p);
     p->problem = problem;
@@ -70,11 +71,13 @@ invit_status invit_instance_create_cvrp(const double *xy, const int64_t *demand,
     p->metric = metric;
     p->capacity = capacity;
     if (capacity < 1 || capacity > INT32_MAX)
-        INV_TRY(inv_fail(err, INVIT_ERR_INPUT, "capacity %lld is not in 1..%d", (long long)capacity, INT32_MAX));
+        INV_TRY(
+            inv_fail(err, INVIT_ERR_INPUT, "capacity %lld is not in 1..%d", (long long)capacity, INT32_MAX));
     INV_TRY(copy_coords(p, xy, err));
     for (int64_t i = 1; i < n; i++) {
         if (demand[i] < 0 || demand[i] > capacity)
-            INV_TRY(inv_fail(err, INVIT_ERR_INPUT, "demand %lld of customer %lld is not in 0..%lld (the capacity)",
+            INV_TRY(inv_fail(err, INVIT_ERR_INPUT,
+                             "demand %lld of customer %lld is not in 0..%lld (the capacity)",
                              (long long)demand[i], (long long)i, (long long)capacity));
         p->demand[i] = (int32_t)demand[i];
     }
@@ -85,13 +88,34 @@ done:
     return status;
 }
 
-invit_problem invit_instance_problem(const invit_instance *p) { return p->problem; }
-const char *invit_instance_name(const invit_instance *p) { return p->name; }
-int64_t invit_instance_nodes(const invit_instance *p) { return p->n; }
-invit_metric invit_instance_metric(const invit_instance *p) { return p->metric; }
-const double *invit_instance_coords(const invit_instance *p) { return p->xy; }
-const int32_t *invit_instance_demands(const invit_instance *p) { return p->demand; }
-int64_t invit_instance_capacity(const invit_instance *p) { return p->capacity; }
+invit_problem invit_instance_problem(const invit_instance *p)
+{
+    return p->problem;
+}
+const char *invit_instance_name(const invit_instance *p)
+{
+    return p->name;
+}
+int64_t invit_instance_nodes(const invit_instance *p)
+{
+    return p->n;
+}
+invit_metric invit_instance_metric(const invit_instance *p)
+{
+    return p->metric;
+}
+const double *invit_instance_coords(const invit_instance *p)
+{
+    return p->xy;
+}
+const int32_t *invit_instance_demands(const invit_instance *p)
+{
+    return p->demand;
+}
+int64_t invit_instance_capacity(const invit_instance *p)
+{
+    return p->capacity;
+}
 
 invit_status invit_instance_set_name(invit_instance *p, const char *name, invit_error *err)
 {
@@ -126,14 +150,15 @@ void invit_solution_destroy(invit_solution *s)
     free(s);
 }
 
-invit_status invit_solution_create(const int32_t *nodes, const int32_t *start, int32_t routes, invit_solution **out,
-                                   invit_error *err)
+invit_status invit_solution_create(const int32_t *nodes, const int32_t *start, int32_t routes,
+                                   invit_solution **out, invit_error *err)
 {
     *out = NULL;
     if (routes < 0 || start[0] != 0)
         return inv_fail(err, INVIT_ERR_ARGUMENT, "routes must be >= 0 and start[0] must be 0");
     for (int32_t r = 0; r < routes; r++)
-        if (start[r + 1] < start[r]) return inv_fail(err, INVIT_ERR_ARGUMENT, "start must not decrease (route %d)", r);
+        if (start[r + 1] < start[r])
+            return inv_fail(err, INVIT_ERR_ARGUMENT, "start must not decrease (route %d)", r);
     INV_CHECK(inv_solution_alloc(routes, start[routes], out, err));
     memcpy((*out)->start, start, ((size_t)routes + 1) * sizeof *start);
     memcpy((*out)->nodes, nodes, (size_t)start[routes] * sizeof *nodes);
@@ -145,7 +170,10 @@ invit_status inv_solution_copy(const invit_solution *from, invit_solution **out,
     return invit_solution_create(from->nodes, from->start, from->routes, out, err);
 }
 
-int32_t invit_solution_routes(const invit_solution *s) { return s->routes; }
+int32_t invit_solution_routes(const invit_solution *s)
+{
+    return s->routes;
+}
 
 const int32_t *invit_solution_route(const invit_solution *s, int32_t r, int32_t *count)
 {

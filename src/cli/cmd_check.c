@@ -1,0 +1,149 @@
+/* invit check: is a solution feasible, and how long is it? */
+#include "cli/cli.h"
+
+#include <math.h>
+#include <stdio.h>
+
+typedef struct values {
+    int64_t index;
+    cli_common common;
+} values;
+
+static const cli_option options[] = {
+    {.name = "index",
+     .letter = 'i',
+     .type = CLI_INT64,
+     .offset = offsetof(values, index),
+     .metavar = "I",
+     .fallback = "all",
+     .min = 0,
+     .max = 1e15,
+     .help = "check instance I of a file with many, counted from 0"},
+    CLI_JSON(values, common),
+    CLI_END,
+};
+static const cli_spec spec = {
+    .command = "check",
+    .usage = "INSTANCE SOLUTION [OPTION...]",
+    .about =
+        "Checks that a solution visits every node once and keeps the capacity, and measures it, by the "
+        "instance's "
+        "own rounding rule and without rounding. Shares no code with the solver. Files with many instances "
+        "are "
+        "checked line by line. The exit code is 1 when a solution is infeasible. '-' reads standard input.",
+    .options = options,
+    .min_args = 2,
+    .max_args = 2,
+    .more = "Example:\n  invit check berlin52.tsp berlin52.tour\n",
+};
+
+static void print_text(const invit_instance *p, const invit_check_result *r, const invit_solution_info *claim)
+{
+    char number[32];
+    double best;
+    if (!r->feasible) {
+        printf("%s: infeasible: %s\n", invit_instance_name(p), r->message);
+        return;
+    }
+    printf("%s: feasible, length %s", invit_instance_name(p), cli_number_text(r->length, number));
+    if (r->length != r->length_exact) printf(" (unrounded %.4f)", r->length_exact);
+    if (invit_instance_problem(p) == INVIT_CVRP) printf(", %d routes", r->routes);
+    if (invit_best_known(invit_instance_name(p), &best))
+        printf(", %.3f %% above the best known %.0f", 100 * (r->length / best - 1), best);
+    printf("\n");
+    if (isfinite(claim->length) && fabs(claim->length - r->length) > 1e-6 * fmax(1, r->length) &&
+        fabs(claim->length - r->length_exact) > 1e-6 * fmax(1, r->length))
+        printf("%s: note: the file claims a length of %s\n", invit_instance_name(p),
+               cli_number_text(claim->length, number));
+}
+
+static void print_json(const invit_instance *p, const invit_check_result *r, const invit_solution_info *claim)
+{
+    double best = NAN;
+    cli_json j = cli_json_to(stdout);
+    invit_best_known(invit_instance_name(p), &best);
+    cli_json_open(&j, NULL, '{');
+    cli_json_string(&j, "name", invit_instance_name(p));
+    cli_json_bool(&j, "feasible", r->feasible);
+    cli_json_string(&j, "reason", r->feasible ? NULL : r->message);
+    cli_json_number(&j, "length", r->length);
+    cli_json_number(&j, "length_exact", r->length_exact);
+    cli_json_int(&j, "routes", r->routes);
+    cli_json_number(&j, "claimed", claim->length);
+    cli_json_number(&j, "best_known", best);
+    cli_json_number(&j, "gap_percent", 100 * (r->length / best - 1));
+    cli_json_close(&j);
+}
+
+static invit_status check_one(const values *v, const invit_instance *p, const invit_solution *s,
+                              const invit_solution_info *claim, bool *all_feasible, invit_error *err)
+{
+    invit_check_result result;
+    invit_status status = invit_check(p, s, &result, err);
+    if (status != INVIT_OK) return status;
+    *all_feasible = *all_feasible && result.feasible;
+    (v->common.json ? print_json : print_text)(p, &result, claim);
+    return INVIT_OK;
+}
+
+/* Instances and solutions side by side; as many of the one as of the other. */
+static invit_status check_all(const values *v, const char *instances, const char *solutions,
+                              bool *all_feasible, invit_error *err)
+{
+    invit_reader *reader = NULL;
+    invit_solution_reader *answers = NULL;
+    invit_instance *p = NULL;
+    invit_solution *s = NULL;
+    invit_solution_info claim;
+    invit_status status = invit_reader_open(instances, &reader, err);
+    if (status == INVIT_OK) status = invit_solution_reader_open(solutions, &answers, err);
+    for (int64_t i = 0; status == INVIT_OK; i++) {
+        status = invit_reader_next(reader, &p, err);
+        if (status != INVIT_OK || !p) break;
+        status = invit_solution_reader_next(answers, p, &s, &claim, err);
+        if (status == INVIT_OK && !s) {
+            snprintf(err->message, sizeof err->message,
+                     "%s: expected a solution of instance %lld (%s), found no more", solutions, (long long)i,
+                     invit_instance_name(p));
+            status = err->code = INVIT_ERR_INPUT;
+        }
+        if (status == INVIT_OK) status = check_one(v, p, s, &claim, all_feasible, err);
+        invit_solution_destroy(s);
+        invit_instance_destroy(p);
+        s = NULL;
+        p = NULL;
+    }
+    invit_solution_reader_close(answers);
+    invit_reader_close(reader);
+    return status;
+}
+
+static invit_status check_index(const values *v, const char *instances, const char *solutions,
+                                bool *all_feasible, invit_error *err)
+{
+    invit_instance *p = NULL;
+    invit_solution *s = NULL;
+    invit_solution_info claim;
+    invit_status status = invit_instance_read(instances, v->index, &p, err);
+    if (status == INVIT_OK) status = invit_solution_read(solutions, p, v->index, &s, &claim, err);
+    if (status == INVIT_OK) status = check_one(v, p, s, &claim, all_feasible, err);
+    invit_solution_destroy(s);
+    invit_instance_destroy(p);
+    return status;
+}
+
+int cmd_check(int argc, char **argv)
+{
+    values v = {0};
+    cli_args args;
+    int code = cli_parse(&spec, &v, argc, argv, &args);
+    if (code != CLI_GO) return code;
+    invit_error err;
+    bool all_feasible = true;
+    invit_status status = cli_given(&args, "index")
+                              ? check_index(&v, args.item[0], args.item[1], &all_feasible, &err)
+                              : check_all(&v, args.item[0], args.item[1], &all_feasible, &err);
+    cli_args_free(&args);
+    if (status != INVIT_OK) return cli_report(&err);
+    return all_feasible ? CLI_OK : CLI_FAILED;
+}
