@@ -7,12 +7,14 @@ DESTDIR ?=
 BUILD   ?= build
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 
+MAKEFLAGS += --no-print-directory
+
 .PHONY: all build demo test quick install package format clean
 all: build
 
 $(BUILD)/CMakeCache.txt:
 	@scripts/setup build
-	cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DINVIT_TESTS=OFF
+	@cmake -S . -B $(BUILD) --log-level=WARNING -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DINVIT_TESTS=OFF
 
 build: $(BUILD)/CMakeCache.txt
 	@cmake --build $(BUILD) -j $(JOBS)
