@@ -370,6 +370,12 @@ INVIT_API invit_status invit_plot(const invit_instance *instance, const invit_so
 /* Draws anytime curves from files of `seconds,length` lines, up to 32 in one chart; as gaps when best_known is set. */
 INVIT_API invit_status invit_plot_traces(const char *const *traces, int count, const char *path,
                                          const invit_plot_options *options, invit_error *err);
+/* Draws one decision: the partial tour, the nested views as discs around the node last visited, the candidates'
+ * probabilities as colours. `view` holds k of the action view and of each state view (see invit_model_describe). Meant to
+ * be called from an invit_step_fn. */
+INVIT_API invit_status invit_plot_step(const invit_instance *instance, const invit_step *step, const int32_t *view,
+                                       int views, const char *path, const invit_plot_options *options,
+                                       invit_error *err);
 /* Draws training runs (directories with a log.jsonl, up to 8): loss, accuracy, validation gaps, lengths. */
 INVIT_API invit_status invit_plot_runs(const char *const *runs, int count, const char *path,
                                        const invit_plot_options *options, invit_error *err);
