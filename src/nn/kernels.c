@@ -1,0 +1,67 @@
+#include "nn/kernels.h"
+
+#include "base/clock.h"
+#include "base/parallel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void inv_pack(float *packed, const float *src, ptrdiff_t n, ptrdiff_t k, ptrdiff_t sn, ptrdiff_t sk)
+{
+    for (ptrdiff_t panel = 0; panel < n; panel += INV_PANEL)
+        for (ptrdiff_t i = 0; i < k; i++)
+            for (ptrdiff_t j = panel; j < panel + INV_PANEL; j++) *packed++ = j < n ? src[j * sn + i * sk] : 0.0f;
+}
+
+int inv_kernels_list(const inv_kernels **list)
+{
+    int count = 0;
+    list[count++] = &inv_kernels_portable;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        list[count++] = &inv_kernels_avx2;
+        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+            list[count++] = &inv_kernels_avx512;
+    }
+#endif
+    return count;
+}
+
+const inv_kernels *inv_kernels_best(void)
+{
+    const inv_kernels *list[4];
+    int count = inv_kernels_list(list);
+    const char *wanted = getenv("INVIT_KERNELS");
+    for (int i = 0; wanted && i < count; i++)
+        if (strcmp(wanted, list[i]->name) == 0) return list[i];
+    return list[count - 1];
+}
+
+typedef struct peak {
+    const inv_kernels *kernels;
+    double seconds;
+    double rate[64];
+} peak;
+
+static void measure(void *context, int member)
+{
+    peak *p = context;
+    float sink = 0;
+    double flops = 0, start = inv_now(), now = start;
+    do {
+        flops += p->kernels->fma_burst(1000, &sink);
+        now = inv_now();
+    } while (now - start < p->seconds);
+    p->rate[member] = flops / (now - start);
+}
+
+double inv_measure_peak(int threads, double seconds)
+{
+    peak p = {.kernels = inv_kernels_best(), .seconds = seconds};
+    threads = threads < 1 ? 1 : threads > 64 ? 64 : threads;
+    inv_parallel(threads, measure, &p);
+    double sum = 0;
+    for (int i = 0; i < threads; i++) sum += p.rate[i];
+    return sum / 1e9;
+}

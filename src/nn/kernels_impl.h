@@ -1,0 +1,467 @@
+/* The kernels in GCC/clang vector extensions, for vectors of VECTOR_BYTES; included once per instruction set with
+ *   VECTOR_BYTES, TILE_ROWS (rows of a register tile), KERNELS (the table's symbol) and KERNELS_NAME defined. */
+#include "nn/kernels.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { VL = VECTOR_BYTES / 4, NV = INV_PANEL / VL, MR = TILE_ROWS };
+
+typedef float vf __attribute__((vector_size(VECTOR_BYTES)));
+typedef int32_t vi __attribute__((vector_size(VECTOR_BYTES)));
+typedef float vfu __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
+
+#define INLINE static inline __attribute__((always_inline))
+#if defined(__clang__)
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+
+INLINE vf load(const float *p) { return *(const vfu *)p; }
+INLINE void store(float *p, vf v) { *(vfu *)p = v; }
+INLINE vf splat(float x)
+{
+#if VECTOR_BYTES == 16
+    return (vf){x, x, x, x};
+#elif VECTOR_BYTES == 32
+    return (vf){x, x, x, x, x, x, x, x};
+#else
+    return (vf){x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x};
+#endif
+}
+INLINE vf keep(vf x, vi mask) { return (vf)((vi)x & mask); }
+INLINE vf larger(vf a, vf b)
+{
+    vi m = a > b;
+    return (vf)(((vi)a & m) | ((vi)b & ~m));
+}
+/* Lanes 0..count-1 set. */
+INLINE vi first_lanes(int count)
+{
+    vi m;
+    UNROLL for (int i = 0; i < VL; i++) m[i] = i < count ? -1 : 0;
+    return m;
+}
+
+typedef float v4 __attribute__((vector_size(16)));
+#if VECTOR_BYTES >= 32
+typedef float v8 __attribute__((vector_size(32)));
+#endif
+
+/* Sum of the lanes, by halves. */
+INLINE float sum(vf x)
+{
+#if VECTOR_BYTES == 64
+    v8 y = __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7) + __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
+#elif VECTOR_BYTES == 32
+    v8 y = x;
+#endif
+#if VECTOR_BYTES >= 32
+    v4 z = __builtin_shufflevector(y, y, 0, 1, 2, 3) + __builtin_shufflevector(y, y, 4, 5, 6, 7);
+#else
+    v4 z = x;
+#endif
+    z = z + __builtin_shufflevector(z, z, 2, 3, 0, 1);
+    return z[0] + z[1];
+}
+
+INLINE float largest(vf x)
+{
+    float m = x[0];
+    UNROLL for (int i = 1; i < VL; i++) m = x[i] > m ? x[i] : m;
+    return m;
+}
+
+/* exp(x) for x <= 0 to 1e-7 relative; 0 below -87. */
+INLINE vf exp_nonpositive(vf x)
+{
+    const vf magic = splat(12582912.0f); /* 1.5 * 2^23: adding it rounds to an integer */
+    vi valid = x > splat(-87.0f);
+    x = keep(x, valid);
+    vf t = x * splat(1.44269504f) + magic;
+    vf n = t - magic;
+    vf r = x - n * splat(0.693359375f);
+    r = r - n * splat(-2.12194440e-4f);
+    vf p = splat(1.9875691500e-4f);
+    p = p * r + splat(1.3981999507e-3f);
+    p = p * r + splat(8.3334519073e-3f);
+    p = p * r + splat(4.1665795894e-2f);
+    p = p * r + splat(1.6666665459e-1f);
+    p = p * r + splat(5.0000001201e-1f);
+    p = p * (r * r) + r + splat(1.0f);
+    vi power = (vi)t << 23; /* the low bits of t are n; they land in the exponent */
+    return keep((vf)((vi)p + power), valid);
+}
+
+/* ---- matrix products ------------------------------------------------------------------------------------------- */
+
+/* R rows x one panel: sums over k of A[r * rs + k * ks] * B[k * bs + 0..15], then the epilogue on `cols` columns. */
+INLINE void tile(const int R, int K, const float *A, ptrdiff_t rs, ptrdiff_t ks, const float *B, ptrdiff_t bs, float *C,
+                 ptrdiff_t ldc, int cols, const float *bias, inv_epilogue epilogue, const float *mask)
+{
+    vf c[MR][NV];
+    UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < NV; v++) c[r][v] = splat(0.0f);
+    for (int k = 0; k < K; k++) {
+        vf b[NV];
+        UNROLL for (int v = 0; v < NV; v++) b[v] = load(B + v * VL);
+        UNROLL for (int r = 0; r < R; r++)
+        {
+            vf a = splat(A[r * rs]);
+            UNROLL for (int v = 0; v < NV; v++) c[r][v] += a * b[v];
+        }
+        A += ks;
+        B += bs;
+    }
+    if (cols < INV_PANEL) { /* the last panel: finish in a full-width copy */
+        float part[MR][INV_PANEL];
+        UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < NV; v++) store(&part[r][v * VL], c[r][v]);
+        for (int r = 0; r < R; r++)
+            for (int j = 0; j < cols; j++) {
+                float x = part[r][j] + (bias ? bias[j] : 0.0f), *out = &C[r * ldc + j];
+                if (epilogue == INV_RELU) x = x > 0 ? x : 0;
+                if (epilogue == INV_ADD) x += *out;
+                if (mask) x = mask[r * ldc + j] > 0 ? x : 0;
+                *out = x;
+            }
+        return;
+    }
+    if (bias) {
+        UNROLL for (int v = 0; v < NV; v++)
+        {
+            vf b = load(bias + v * VL);
+            UNROLL for (int r = 0; r < R; r++) c[r][v] += b;
+        }
+    }
+    if (epilogue == INV_RELU) {
+        UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < NV; v++) c[r][v] =
+            keep(c[r][v], c[r][v] > splat(0.0f));
+    } else if (epilogue == INV_ADD) {
+        UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < NV; v++) c[r][v] += load(C + r * ldc + v * VL);
+    } else if (mask) {
+        UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < NV; v++) c[r][v] =
+            keep(c[r][v], load(mask + r * ldc + v * VL) > splat(0.0f));
+    }
+    UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < NV; v++) store(C + r * ldc + v * VL, c[r][v]);
+}
+
+typedef struct product {
+    int K;
+    ptrdiff_t rs, ks, bs, ldc;
+    inv_epilogue epilogue;
+} product;
+
+#define TILE_CASE(R)                                                                                               \
+    case R:                                                                                                        \
+        if (R <= MR) tile(R <= MR ? R : 1, s->K, A, s->rs, s->ks, B, s->bs, C, s->ldc, cols, bias, s->epilogue, mask); \
+        break;
+
+/* General strides: for the small products of attention and the weight gradients. */
+static void tile_any(int rows, const product *s, const float *A, const float *B, float *C, int cols, const float *bias,
+                     const float *mask)
+{
+    switch (rows) {
+        TILE_CASE(1) TILE_CASE(2) TILE_CASE(3) TILE_CASE(4) TILE_CASE(5) TILE_CASE(6)
+        TILE_CASE(7) TILE_CASE(8) TILE_CASE(9) TILE_CASE(10) TILE_CASE(11) TILE_CASE(12)
+    }
+}
+
+#undef TILE_CASE
+#define TILE_CASE(R)                                                                                               \
+    case R:                                                                                                        \
+        if (R <= MR) tile(R <= MR ? R : 1, s->K, A, s->rs, 1, B, INV_PANEL, C, s->ldc, cols, bias, s->epilogue, mask); \
+        break;
+
+/* Rows contiguous, B packed: the one that matters. */
+static void tile_packed(int rows, const product *s, const float *A, const float *B, float *C, int cols,
+                        const float *bias, const float *mask)
+{
+    switch (rows) {
+        TILE_CASE(1) TILE_CASE(2) TILE_CASE(3) TILE_CASE(4) TILE_CASE(5) TILE_CASE(6)
+        TILE_CASE(7) TILE_CASE(8) TILE_CASE(9) TILE_CASE(10) TILE_CASE(11) TILE_CASE(12)
+    }
+}
+#undef TILE_CASE
+
+/* Rows of tile number t when M rows are split into `tiles` tiles as evenly as can be: begin of tile t. */
+INLINE int split(int M, int tiles, int t) { return (int)((int64_t)M * t / tiles); }
+
+enum { ROW_BLOCK = 8 * MR >= 48 ? 48 : 8 * MR };
+
+static void gemm(int M, int N, int K, const float *A, ptrdiff_t lda, const float *B, float *C, ptrdiff_t ldc,
+                 const float *bias, inv_epilogue epilogue, const float *mask)
+{
+    product s = {.K = K, .rs = lda, .ldc = ldc, .epilogue = epilogue};
+    int blocks = (M + ROW_BLOCK - 1) / ROW_BLOCK;
+    for (int b = 0; b < blocks; b++) {
+        int m0 = split(M, blocks, b), rows = split(M, blocks, b + 1) - m0, tiles = (rows + MR - 1) / MR;
+        for (int n = 0; n < N; n += INV_PANEL) {
+            const float *panel = B + (ptrdiff_t)n * K;
+            int cols = N - n < INV_PANEL ? N - n : INV_PANEL;
+            for (int t = 0; t < tiles; t++) {
+                int m = m0 + split(rows, tiles, t), count = m0 + split(rows, tiles, t + 1) - m;
+                tile_packed(count, &s, A + m * lda, panel, C + m * ldc + n, cols, bias ? bias + n : NULL,
+                            mask ? mask + m * ldc + n : NULL);
+            }
+        }
+    }
+}
+
+/* C[M][N] (=, +=) A B with any strides: A[m * rs + k * ks], B[k * bs + n]. */
+static void small_gemm(int M, int N, int K, const float *A, ptrdiff_t rs, ptrdiff_t ks, const float *B, ptrdiff_t bs,
+                       float *C, ptrdiff_t ldc, inv_epilogue epilogue)
+{
+    product s = {.K = K, .rs = rs, .ks = ks, .bs = bs, .ldc = ldc, .epilogue = epilogue};
+    int tiles = (M + MR - 1) / MR;
+    for (int n = 0; n < N; n += INV_PANEL) {
+        int cols = N - n < INV_PANEL ? N - n : INV_PANEL;
+        for (int t = 0; t < tiles; t++) {
+            int m = split(M, tiles, t), count = split(M, tiles, t + 1) - m;
+            tile_any(count, &s, A + m * rs, B + n, C + m * ldc + n, cols, NULL, NULL);
+        }
+    }
+}
+
+enum { DEPTH_BLOCK = 128 }; /* rows of X and Y summed at a time: both panels stay in the first-level cache */
+
+static void gemm_tn(int M, int N, int K, const float *Y, ptrdiff_t ldy, const float *X, ptrdiff_t ldx, float *W,
+                    ptrdiff_t ldw)
+{
+    for (int m = 0; m < M; m += DEPTH_BLOCK) {
+        int depth = M - m < DEPTH_BLOCK ? M - m : DEPTH_BLOCK;
+        small_gemm(N, K, depth, Y + m * ldy, 1, ldy, X + m * ldx, ldx, W, ldw, INV_ADD);
+    }
+}
+
+static void column_sums(int M, int N, const float *Y, ptrdiff_t ldy, float *sums)
+{
+    int n = 0;
+    for (; n + VL <= N; n += VL) {
+        vf s = splat(0.0f);
+        for (int m = 0; m < M; m++) s += load(Y + m * ldy + n);
+        store(sums + n, load(sums + n) + s);
+    }
+    for (; n < N; n++) {
+        float s = 0;
+        for (int m = 0; m < M; m++) s += Y[m * ldy + n];
+        sums[n] += s;
+    }
+}
+
+static void axpy(size_t count, float a, const float *x, float *y)
+{
+    for (size_t i = 0; i < count; i++) y[i] += a * x[i];
+}
+
+static void dots(int M, int width, const float *X, ptrdiff_t ldx, const float *u, float *out)
+{
+    int whole = width / VL * VL;
+    for (int m = 0; m < M; m++, X += ldx) {
+        vf s = splat(0.0f);
+        for (int j = 0; j < whole; j += VL) s += load(X + j) * load(u + j);
+        float dot = sum(s);
+        for (int j = whole; j < width; j++) dot += X[j] * u[j];
+        out[m] = dot;
+    }
+}
+
+/* ---- attention ------------------------------------------------------------------------------------------------- */
+
+/* X[n][width] transposed into panels of 16 rows, the form the products want for Q K^T. */
+static void pack_rows(int n, int width, const float *X, ptrdiff_t ldx, float *packed)
+{
+    for (int j0 = 0; j0 < n; j0 += INV_PANEL)
+        for (int j = j0; j < j0 + INV_PANEL; j++) {
+            float *out = packed + (ptrdiff_t)j0 * width + (j - j0);
+            if (j < n)
+                for (int c = 0; c < width; c++) out[c * INV_PANEL] = X[j * ldx + c];
+            else
+                for (int c = 0; c < width; c++) out[c * INV_PANEL] = 0;
+        }
+}
+
+/* S[m][n] = A[m][width] packed^T. */
+INLINE void scores(int m, int n, int width, const float *A, ptrdiff_t lda, const float *packed, float *S)
+{
+    product s = {.K = width, .rs = lda, .ldc = inv_keys(n), .epilogue = INV_STORE};
+    int tiles = (m + MR - 1) / MR;
+    for (int j = 0; j < n; j += INV_PANEL)
+        for (int t = 0; t < tiles; t++) {
+            int i = split(m, tiles, t), count = split(m, tiles, t + 1) - i;
+            tile_packed(count, &s, A + i * lda, packed + (ptrdiff_t)j * width, S + i * s.ldc + j, INV_PANEL, NULL, NULL);
+        }
+}
+
+/* Softmax of scale * S over the first n of each row; the rest becomes 0. */
+INLINE void softmax(int m, int n, float scale, float *S)
+{
+    ptrdiff_t ld = inv_keys(n);
+    int whole = n / VL * VL;
+    vi tail = first_lanes(n - whole);
+    for (int i = 0; i < m; i++, S += ld) {
+        vf top = splat(-INFINITY);
+        for (int j = 0; j < whole; j += VL) top = larger(load(S + j), top);
+        float max = largest(top);
+        for (int j = whole; j < n; j++) max = S[j] > max ? S[j] : max;
+        vf total = splat(0.0f), shift = splat(max), by = splat(scale);
+        for (int j = 0; j < whole; j += VL) {
+            vf p = exp_nonpositive((load(S + j) - shift) * by);
+            total += p;
+            store(S + j, p);
+        }
+        int j = whole;
+        if (whole < n) {
+            vf p = keep(exp_nonpositive(keep((load(S + j) - shift) * by, tail)), tail);
+            total += p;
+            store(S + j, p);
+            j += VL;
+        }
+        for (; j < ld; j += VL) store(S + j, splat(0.0f));
+        vf inverse = splat(1.0f / sum(total));
+        for (j = 0; j < n; j += VL) store(S + j, load(S + j) * inverse);
+    }
+}
+
+static void attend(const inv_attention *a)
+{
+    ptrdiff_t np = inv_keys(a->n);
+    float *keys = a->scratch, *block = keys + np * a->dk;
+    for (int h = 0; h < a->heads; h++) {
+        const float *q = a->q + h * a->q_head, *v = a->v + h * a->v_head;
+        float *o = a->o + h * a->o_head;
+        if (h == 0 || a->k_head != 0) pack_rows(a->n, a->dk, a->k + h * a->k_head, a->ldk, keys);
+        for (int i = 0; i < a->m; i += INV_QUERY_BLOCK) {
+            int rows = a->m - i < INV_QUERY_BLOCK ? a->m - i : INV_QUERY_BLOCK;
+            float *p = a->p ? a->p + ((ptrdiff_t)h * a->m + i) * np : block;
+            scores(rows, a->n, a->dk, q + i * a->ldq, a->ldq, keys, p);
+            softmax(rows, a->n, a->scale, p);
+            small_gemm(rows, a->dv, a->n, p, np, 1, v, a->ldv, o + i * a->ldo, a->ldo, INV_STORE);
+        }
+    }
+}
+
+/* With S = scale Q K^T, P = softmax(S), O = P V:  dV = P^T dO,  dP = dO V^T,  dS = scale P (dP - sum P dP),
+ * dQ = dS K,  dK = dS^T Q. */
+static void attend_backward(const inv_attention *a)
+{
+    ptrdiff_t np = inv_keys(a->n);
+    float *values = a->scratch, *ds = values + np * a->dv;
+    for (int h = 0; h < a->heads; h++) {
+        const float *p = a->p + (ptrdiff_t)h * a->m * np, *d_o = a->d_o + h * a->o_head;
+        if (h == 0 || a->v_head != 0) pack_rows(a->n, a->dv, a->v + h * a->v_head, a->ldv, values);
+        scores(a->m, a->n, a->dv, d_o, a->ldo, values, ds);
+        for (int i = 0; i < a->m; i++) {
+            vf dot = splat(0.0f);
+            float *row = ds + i * np;
+            const float *pr = p + i * np;
+            for (int j = 0; j < a->n; j += VL) dot += load(pr + j) * load(row + j);
+            vf mean = splat(sum(dot)), by = splat(a->scale);
+            for (int j = 0; j < a->n; j += VL) store(row + j, load(pr + j) * (load(row + j) - mean) * by);
+        }
+        small_gemm(a->m, a->dk, a->n, ds, np, 1, a->k + h * a->k_head, a->ldk, a->d_q + h * a->q_head, a->ldq, INV_STORE);
+        if (a->d_k)
+            small_gemm(a->n, a->dk, a->m, ds, 1, np, a->q + h * a->q_head, a->ldq, a->d_k + h * a->k_head, a->ldk, INV_ADD);
+        if (a->d_v)
+            small_gemm(a->n, a->dv, a->m, p, 1, np, d_o, a->ldo, a->d_v + h * a->v_head, a->ldv, INV_ADD);
+    }
+}
+
+/* ---- layer norm ------------------------------------------------------------------------------------------------ */
+
+static void norm(int M, int d, const float *x, const float *r, ptrdiff_t ld, const float *gamma, const float *beta,
+                 float eps, float *out, float *xhat, float *rstd)
+{
+    int whole = d / VL * VL;
+    vi tail = first_lanes(d - whole);
+    for (int m = 0; m < M; m++, x += ld, r += ld, out += ld) {
+        vf s = splat(0.0f), s2 = splat(0.0f);
+        for (int j = 0; j < whole; j += VL) {
+            vf z = load(x + j) + load(r + j);
+            s += z;
+            store(out + j, z);
+        }
+        if (whole < d) {
+            vf z = keep(load(x + whole) + load(r + whole), tail);
+            s += z;
+            store(out + whole, z);
+        }
+        vf mean = splat(sum(s) / (float)d);
+        for (int j = 0; j < whole; j += VL) {
+            vf z = load(out + j) - mean;
+            s2 += z * z;
+        }
+        if (whole < d) {
+            vf z = keep(load(out + whole) - mean, tail);
+            s2 += z * z;
+        }
+        float inverse = 1.0f / sqrtf(sum(s2) / (float)d + eps);
+        vf by = splat(inverse);
+        for (int j = 0; j < d; j += VL) {
+            vf z = (load(out + j) - mean) * by;
+            if (xhat) store(xhat + m * ld + j, z);
+            store(out + j, z * load(gamma + j) + load(beta + j));
+        }
+        if (rstd) rstd[m] = inverse;
+    }
+}
+
+/* dz = rstd (g - mean(g) - xhat mean(g xhat)) with g = dy gamma. */
+static void norm_backward(int M, int d, const float *dy, const float *xhat, const float *rstd, ptrdiff_t ld,
+                          const float *gamma, float *dz, float *dgamma, float *dbeta)
+{
+    int whole = d / VL * VL;
+    vi tail = first_lanes(d - whole);
+    for (int m = 0; m < M; m++, dy += ld, xhat += ld, dz += ld) {
+        vf s = splat(0.0f), s2 = splat(0.0f);
+        for (int j = 0; j < whole; j += VL) {
+            vf y = load(dy + j), h = load(xhat + j), g = y * load(gamma + j);
+            s += g;
+            s2 += g * h;
+            store(dgamma + j, load(dgamma + j) + y * h);
+            store(dbeta + j, load(dbeta + j) + y);
+        }
+        if (whole < d) {
+            vf h = keep(load(xhat + whole), tail), g = keep(load(dy + whole) * load(gamma + whole), tail);
+            s += g;
+            s2 += g * h;
+            for (int j = whole; j < d; j++) {
+                dgamma[j] += dy[j] * xhat[j];
+                dbeta[j] += dy[j];
+            }
+        }
+        vf a = splat(sum(s) / (float)d), b = splat(sum(s2) / (float)d), by = splat(rstd[m]);
+        for (int j = 0; j < d; j += VL) {
+            vf g = load(dy + j) * load(gamma + j);
+            store(dz + j, (g - a - load(xhat + j) * b) * by);
+        }
+    }
+}
+
+/* ---- the machine's peak ---------------------------------------------------------------------------------------- */
+
+static double fma_burst(long rounds, float *sink)
+{
+    enum { CHAINS = 12 };
+    vf c[CHAINS], a = splat(0.999f), b = splat(1e-3f);
+    UNROLL for (int i = 0; i < CHAINS; i++) c[i] = splat((float)i);
+    for (long k = 0; k < rounds * 1000; k++) {
+        UNROLL for (int i = 0; i < CHAINS; i++) c[i] = c[i] * a + b;
+    }
+    vf total = c[0];
+    UNROLL for (int i = 1; i < CHAINS; i++) total += c[i];
+    *sink += sum(total);
+    return 2.0 * VL * CHAINS * 1000.0 * (double)rounds;
+}
+
+const inv_kernels KERNELS = {.name = KERNELS_NAME,
+                             .gemm = gemm,
+                             .gemm_tn = gemm_tn,
+                             .column_sums = column_sums,
+                             .attend = attend,
+                             .attend_backward = attend_backward,
+                             .norm = norm,
+                             .norm_backward = norm_backward,
+                             .axpy = axpy,
+                             .dots = dots,
+                             .fma_burst = fma_burst};
