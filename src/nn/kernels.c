@@ -10,7 +10,8 @@ void inv_pack(float *packed, const float *src, ptrdiff_t n, ptrdiff_t k, ptrdiff
 {
     for (ptrdiff_t panel = 0; panel < n; panel += INV_PANEL)
         for (ptrdiff_t i = 0; i < k; i++)
-            for (ptrdiff_t j = panel; j < panel + INV_PANEL; j++) *packed++ = j < n ? src[j * sn + i * sk] : 0.0f;
+            for (ptrdiff_t j = panel; j < panel + INV_PANEL; j++)
+                *packed++ = j < n ? src[j * sn + i * sk] : 0.0f;
 }
 
 int inv_kernels_list(const inv_kernels **list)

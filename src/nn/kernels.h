@@ -1,9 +1,10 @@
-/* The arithmetic of the network: a table of plain functions, one table per instruction set, chosen at run time.
+/* The arithmetic of the network: a table of plain functions, one table per instruction set, chosen at run
+ * time.
  *
- * Matrices are row-major with a row stride ("ld", in floats). Activations use inv_stride(width) as stride, so that a
- * row has room for whole vectors and rows do not collide in the cache. Weights are packed by inv_pack into panels of
- * INV_PANEL columns, K deep. Every output element is summed in the same order whatever M is, so a row's result does
- * not depend on the rows beside it.
+ * Matrices are row-major with a row stride ("ld", in floats). Activations use inv_stride(width) as stride, so
+ * that a row has room for whole vectors and rows do not collide in the cache. Weights are packed by inv_pack
+ * into panels of INV_PANEL columns, K deep. Every output element is summed in the same order whatever M is,
+ * so a row's result does not depend on the rows beside it.
  */
 #ifndef INVIT_NN_KERNELS_H
 #define INVIT_NN_KERNELS_H
@@ -34,20 +35,20 @@ typedef enum inv_epilogue {
     INV_ADD,   /* C += A B + bias         */
 } inv_epilogue;
 
-/* softmax(scale Q K^T) V for one state, per head. Head `a` of Q starts at q + a * q_head; likewise k, v, o, so that a
- * head stride of 0 shares K and V between heads. */
+/* softmax(scale Q K^T) V for one state, per head. Head `a` of Q starts at q + a * q_head; likewise k, v, o,
+ * so that a head stride of 0 shares K and V between heads. */
 typedef struct inv_attention {
-    int heads, m, n;            /* m queries, n keys                                                       */
-    int dk, dv;                 /* width of a head's queries and keys, and of its values                   */
+    int heads, m, n; /* m queries, n keys                                                       */
+    int dk, dv;      /* width of a head's queries and keys, and of its values                   */
     float scale;
-    const float *q, *k, *v;     /* [m][dk], [n][dk], [n][dv]                                               */
-    float *o;                   /* [m][dv]; backward reads its gradient from d_o                           */
+    const float *q, *k, *v; /* [m][dk], [n][dk], [n][dv]                                               */
+    float *o;               /* [m][dv]; backward reads its gradient from d_o                           */
     ptrdiff_t ldq, ldk, ldv, ldo, q_head, k_head, v_head, o_head;
-    float *p;                   /* probabilities [heads][m][inv_keys(n)], or NULL: not kept                */
-    float *scratch;             /* inv_attention_scratch floats                                            */
-    const float *d_o;           /* backward: gradient of o                                                 */
-    float *d_q;                 /* backward: set                                                           */
-    float *d_k, *d_v;           /* backward: added to; may both be NULL                                    */
+    float *p;         /* probabilities [heads][m][inv_keys(n)], or NULL: not kept                */
+    float *scratch;   /* inv_attention_scratch floats                                            */
+    const float *d_o; /* backward: gradient of o                                                 */
+    float *d_q;       /* backward: set                                                           */
+    float *d_k, *d_v; /* backward: added to; may both be NULL                                    */
 } inv_attention;
 
 static inline ptrdiff_t inv_keys(ptrdiff_t n)
@@ -56,7 +57,8 @@ static inline ptrdiff_t inv_keys(ptrdiff_t n)
 }
 /* Queries handled together; bounds the scratch when probabilities are not kept. */
 #define INV_QUERY_BLOCK 48
-static inline size_t inv_attention_scratch(ptrdiff_t m, ptrdiff_t n, ptrdiff_t dk, ptrdiff_t dv, bool training)
+static inline size_t inv_attention_scratch(ptrdiff_t m, ptrdiff_t n, ptrdiff_t dk, ptrdiff_t dv,
+                                           bool training)
 {
     ptrdiff_t rows = training || m < INV_QUERY_BLOCK ? m : INV_QUERY_BLOCK;
     return (size_t)inv_keys(n) * (size_t)(rows + (dk > dv ? dk : dv));
@@ -69,16 +71,16 @@ typedef struct inv_kernels {
     void (*gemm)(int M, int N, int K, const float *A, ptrdiff_t lda, const float *B, float *C, ptrdiff_t ldc,
                  const float *bias, inv_epilogue epilogue, const float *mask);
     /* W[N][K] += Y[M][N]^T X[M][K]: the gradient of a weight. Rows of X have room for whole panels. */
-    void (*gemm_tn)(int M, int N, int K, const float *Y, ptrdiff_t ldy, const float *X, ptrdiff_t ldx, float *W,
-                    ptrdiff_t ldw);
+    void (*gemm_tn)(int M, int N, int K, const float *Y, ptrdiff_t ldy, const float *X, ptrdiff_t ldx,
+                    float *W, ptrdiff_t ldw);
     /* sums[N] += column sums of Y[M][N]: the gradient of a bias. */
     void (*column_sums)(int M, int N, const float *Y, ptrdiff_t ldy, float *sums);
     void (*attend)(const inv_attention *a);
     void (*attend_backward)(const inv_attention *a);
-    /* out = LN(x + r) over d columns; gamma and beta have room for whole panels. xhat and rstd are kept if not NULL.
-     * out may be x or r. All matrices share the stride ld. */
-    void (*norm)(int M, int d, const float *x, const float *r, ptrdiff_t ld, const float *gamma, const float *beta,
-                 float eps, float *out, float *xhat, float *rstd);
+    /* out = LN(x + r) over d columns; gamma and beta have room for whole panels. xhat and rstd are kept if
+     * not NULL. out may be x or r. All matrices share the stride ld. */
+    void (*norm)(int M, int d, const float *x, const float *r, ptrdiff_t ld, const float *gamma,
+                 const float *beta, float eps, float *out, float *xhat, float *rstd);
     /* dz = gradient of x + r from dy = gradient of out; adds to dgamma[d], dbeta[d]. dz may be dy. */
     void (*norm_backward)(int M, int d, const float *dy, const float *xhat, const float *rstd, ptrdiff_t ld,
                           const float *gamma, float *dz, float *dgamma, float *dbeta);
@@ -95,8 +97,8 @@ extern const inv_kernels inv_kernels_portable;
 extern const inv_kernels inv_kernels_avx2, inv_kernels_avx512;
 #endif
 
-/* The fastest table this machine can run. INVIT_KERNELS=portable|avx2|avx512 in the environment asks for another one
- * (ignored if the machine cannot run it). */
+/* The fastest table this machine can run. INVIT_KERNELS=portable|avx2|avx512 in the environment asks for
+ * another one (ignored if the machine cannot run it). */
 const inv_kernels *inv_kernels_best(void);
 /* Tables this machine can run: fills list (room for 4) and returns their number. */
 int inv_kernels_list(const inv_kernels **list);

@@ -1,5 +1,6 @@
-/* The kernels in GCC/clang vector extensions, for vectors of VECTOR_BYTES; included once per instruction set with
- *   VECTOR_BYTES, TILE_ROWS (rows of a register tile), KERNELS (the table's symbol) and KERNELS_NAME defined. */
+/* The kernels in GCC/clang vector extensions, for vectors of VECTOR_BYTES; included once per instruction set
+ * with VECTOR_BYTES, TILE_ROWS (rows of a register tile), KERNELS (the table's symbol) and KERNELS_NAME
+ * defined. */
 #include "nn/kernels.h"
 
 #include <math.h>
@@ -19,8 +20,14 @@ typedef float vfu __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alia
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 
-INLINE vf load(const float *p) { return *(const vfu *)p; }
-INLINE void store(float *p, vf v) { *(vfu *)p = v; }
+INLINE vf load(const float *p)
+{
+    return *(const vfu *)p;
+}
+INLINE void store(float *p, vf v)
+{
+    *(vfu *)p = v;
+}
 INLINE vf splat(float x)
 {
 #if VECTOR_BYTES == 16
@@ -31,7 +38,10 @@ INLINE vf splat(float x)
     return (vf){x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x};
 #endif
 }
-INLINE vf keep(vf x, vi mask) { return (vf)((vi)x & mask); }
+INLINE vf keep(vf x, vi mask)
+{
+    return (vf)((vi)x & mask);
+}
 INLINE vf larger(vf a, vf b)
 {
     vi m = a > b;
@@ -54,7 +64,8 @@ typedef float v8 __attribute__((vector_size(32)));
 INLINE float sum(vf x)
 {
 #if VECTOR_BYTES == 64
-    v8 y = __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7) + __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
+    v8 y = __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7) +
+           __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
 #elif VECTOR_BYTES == 32
     v8 y = x;
 #endif
@@ -95,11 +106,14 @@ INLINE vf exp_nonpositive(vf x)
     return keep((vf)((vi)p + power), valid);
 }
 
-/* ---- matrix products ------------------------------------------------------------------------------------------- */
+/* ---- matrix products
+ * ------------------------------------------------------------------------------------------- */
 
-/* R rows x one panel: sums over k of A[r * rs + k * ks] * B[k * bs + 0..15], then the epilogue on `cols` columns. */
-INLINE void tile(const int R, int K, const float *A, ptrdiff_t rs, ptrdiff_t ks, const float *B, ptrdiff_t bs, float *C,
-                 ptrdiff_t ldc, int cols, const float *bias, inv_epilogue epilogue, const float *mask)
+/* R rows x one panel: sums over k of A[r * rs + k * ks] * B[k * bs + 0..15], then the epilogue on `cols`
+ * columns. */
+INLINE void tile(const int R, int K, const float *A, ptrdiff_t rs, ptrdiff_t ks, const float *B, ptrdiff_t bs,
+                 float *C, ptrdiff_t ldc, int cols, const float *bias, inv_epilogue epilogue,
+                 const float *mask)
 {
     vf c[MR][NV];
     UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < NV; v++) c[r][v] = splat(0.0f);
@@ -116,7 +130,8 @@ INLINE void tile(const int R, int K, const float *A, ptrdiff_t rs, ptrdiff_t ks,
     }
     if (cols < INV_PANEL) { /* the last panel: finish in a full-width copy */
         float part[MR][INV_PANEL];
-        UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < NV; v++) store(&part[r][v * VL], c[r][v]);
+        UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < NV; v++)
+            store(&part[r][v * VL], c[r][v]);
         for (int r = 0; r < R; r++)
             for (int j = 0; j < cols; j++) {
                 float x = part[r][j] + (bias ? bias[j] : 0.0f), *out = &C[r * ldc + j];
@@ -138,12 +153,14 @@ INLINE void tile(const int R, int K, const float *A, ptrdiff_t rs, ptrdiff_t ks,
         UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < NV; v++) c[r][v] =
             keep(c[r][v], c[r][v] > splat(0.0f));
     } else if (epilogue == INV_ADD) {
-        UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < NV; v++) c[r][v] += load(C + r * ldc + v * VL);
+        UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < NV; v++) c[r][v] +=
+            load(C + r * ldc + v * VL);
     } else if (mask) {
         UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < NV; v++) c[r][v] =
             keep(c[r][v], load(mask + r * ldc + v * VL) > splat(0.0f));
     }
-    UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < NV; v++) store(C + r * ldc + v * VL, c[r][v]);
+    UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < NV; v++)
+        store(C + r * ldc + v * VL, c[r][v]);
 }
 
 typedef struct product {
@@ -152,25 +169,30 @@ typedef struct product {
     inv_epilogue epilogue;
 } product;
 
-#define TILE_CASE(R)                                                                                               \
-    case R:                                                                                                        \
-        if (R <= MR) tile(R <= MR ? R : 1, s->K, A, s->rs, s->ks, B, s->bs, C, s->ldc, cols, bias, s->epilogue, mask); \
+#define TILE_CASE(R)                                                                                         \
+    case R:                                                                                                  \
+        if (R <= MR)                                                                                         \
+            tile(R <= MR ? R : 1, s->K, A, s->rs, s->ks, B, s->bs, C, s->ldc, cols, bias, s->epilogue,       \
+                 mask);                                                                                      \
         break;
 
 /* General strides: for the small products of attention and the weight gradients. */
-static void tile_any(int rows, const product *s, const float *A, const float *B, float *C, int cols, const float *bias,
-                     const float *mask)
+static void tile_any(int rows, const product *s, const float *A, const float *B, float *C, int cols,
+                     const float *bias, const float *mask)
 {
     switch (rows) {
-        TILE_CASE(1) TILE_CASE(2) TILE_CASE(3) TILE_CASE(4) TILE_CASE(5) TILE_CASE(6)
-        TILE_CASE(7) TILE_CASE(8) TILE_CASE(9) TILE_CASE(10) TILE_CASE(11) TILE_CASE(12)
+        TILE_CASE(1)
+        TILE_CASE(2) TILE_CASE(3) TILE_CASE(4) TILE_CASE(5) TILE_CASE(6) TILE_CASE(7) TILE_CASE(8)
+            TILE_CASE(9) TILE_CASE(10) TILE_CASE(11) TILE_CASE(12)
     }
 }
 
 #undef TILE_CASE
-#define TILE_CASE(R)                                                                                               \
-    case R:                                                                                                        \
-        if (R <= MR) tile(R <= MR ? R : 1, s->K, A, s->rs, 1, B, INV_PANEL, C, s->ldc, cols, bias, s->epilogue, mask); \
+#define TILE_CASE(R)                                                                                         \
+    case R:                                                                                                  \
+        if (R <= MR)                                                                                         \
+            tile(R <= MR ? R : 1, s->K, A, s->rs, 1, B, INV_PANEL, C, s->ldc, cols, bias, s->epilogue,       \
+                 mask);                                                                                      \
         break;
 
 /* Rows contiguous, B packed: the one that matters. */
@@ -178,14 +200,18 @@ static void tile_packed(int rows, const product *s, const float *A, const float 
                         const float *bias, const float *mask)
 {
     switch (rows) {
-        TILE_CASE(1) TILE_CASE(2) TILE_CASE(3) TILE_CASE(4) TILE_CASE(5) TILE_CASE(6)
-        TILE_CASE(7) TILE_CASE(8) TILE_CASE(9) TILE_CASE(10) TILE_CASE(11) TILE_CASE(12)
+        TILE_CASE(1)
+        TILE_CASE(2) TILE_CASE(3) TILE_CASE(4) TILE_CASE(5) TILE_CASE(6) TILE_CASE(7) TILE_CASE(8)
+            TILE_CASE(9) TILE_CASE(10) TILE_CASE(11) TILE_CASE(12)
     }
 }
 #undef TILE_CASE
 
 /* Rows of tile number t when M rows are split into `tiles` tiles as evenly as can be: begin of tile t. */
-INLINE int split(int M, int tiles, int t) { return (int)((int64_t)M * t / tiles); }
+INLINE int split(int M, int tiles, int t)
+{
+    return (int)((int64_t)M * t / tiles);
+}
 
 enum { ROW_BLOCK = 8 * MR >= 48 ? 48 : 8 * MR };
 
@@ -209,8 +235,8 @@ static void gemm(int M, int N, int K, const float *A, ptrdiff_t lda, const float
 }
 
 /* C[M][N] (=, +=) A B with any strides: A[m * rs + k * ks], B[k * bs + n]. */
-static void small_gemm(int M, int N, int K, const float *A, ptrdiff_t rs, ptrdiff_t ks, const float *B, ptrdiff_t bs,
-                       float *C, ptrdiff_t ldc, inv_epilogue epilogue)
+static void small_gemm(int M, int N, int K, const float *A, ptrdiff_t rs, ptrdiff_t ks, const float *B,
+                       ptrdiff_t bs, float *C, ptrdiff_t ldc, inv_epilogue epilogue)
 {
     product s = {.K = K, .rs = rs, .ks = ks, .bs = bs, .ldc = ldc, .epilogue = epilogue};
     int tiles = (M + MR - 1) / MR;
@@ -225,8 +251,8 @@ static void small_gemm(int M, int N, int K, const float *A, ptrdiff_t rs, ptrdif
 
 enum { DEPTH_BLOCK = 128 }; /* rows of X and Y summed at a time: both panels stay in the first-level cache */
 
-static void gemm_tn(int M, int N, int K, const float *Y, ptrdiff_t ldy, const float *X, ptrdiff_t ldx, float *W,
-                    ptrdiff_t ldw)
+static void gemm_tn(int M, int N, int K, const float *Y, ptrdiff_t ldy, const float *X, ptrdiff_t ldx,
+                    float *W, ptrdiff_t ldw)
 {
     for (int m = 0; m < M; m += DEPTH_BLOCK) {
         int depth = M - m < DEPTH_BLOCK ? M - m : DEPTH_BLOCK;
@@ -266,7 +292,8 @@ static void dots(int M, int width, const float *X, ptrdiff_t ldx, const float *u
     }
 }
 
-/* ---- attention ------------------------------------------------------------------------------------------------- */
+/* ---- attention
+ * ------------------------------------------------------------------------------------------------- */
 
 /* X[n][width] transposed into panels of 16 rows, the form the products want for Q K^T. */
 static void pack_rows(int n, int width, const float *X, ptrdiff_t ldx, float *packed)
@@ -289,7 +316,8 @@ INLINE void scores(int m, int n, int width, const float *A, ptrdiff_t lda, const
     for (int j = 0; j < n; j += INV_PANEL)
         for (int t = 0; t < tiles; t++) {
             int i = split(m, tiles, t), count = split(m, tiles, t + 1) - i;
-            tile_packed(count, &s, A + i * lda, packed + (ptrdiff_t)j * width, S + i * s.ldc + j, INV_PANEL, NULL, NULL);
+            tile_packed(count, &s, A + i * lda, packed + (ptrdiff_t)j * width, S + i * s.ldc + j, INV_PANEL,
+                        NULL, NULL);
         }
 }
 
@@ -359,18 +387,21 @@ static void attend_backward(const inv_attention *a)
             vf mean = splat(sum(dot)), by = splat(a->scale);
             for (int j = 0; j < a->n; j += VL) store(row + j, load(pr + j) * (load(row + j) - mean) * by);
         }
-        small_gemm(a->m, a->dk, a->n, ds, np, 1, a->k + h * a->k_head, a->ldk, a->d_q + h * a->q_head, a->ldq, INV_STORE);
+        small_gemm(a->m, a->dk, a->n, ds, np, 1, a->k + h * a->k_head, a->ldk, a->d_q + h * a->q_head, a->ldq,
+                   INV_STORE);
         if (a->d_k)
-            small_gemm(a->n, a->dk, a->m, ds, 1, np, a->q + h * a->q_head, a->ldq, a->d_k + h * a->k_head, a->ldk, INV_ADD);
+            small_gemm(a->n, a->dk, a->m, ds, 1, np, a->q + h * a->q_head, a->ldq, a->d_k + h * a->k_head,
+                       a->ldk, INV_ADD);
         if (a->d_v)
             small_gemm(a->n, a->dv, a->m, p, 1, np, d_o, a->ldo, a->d_v + h * a->v_head, a->ldv, INV_ADD);
     }
 }
 
-/* ---- layer norm ------------------------------------------------------------------------------------------------ */
+/* ---- layer norm
+ * ------------------------------------------------------------------------------------------------ */
 
-static void norm(int M, int d, const float *x, const float *r, ptrdiff_t ld, const float *gamma, const float *beta,
-                 float eps, float *out, float *xhat, float *rstd)
+static void norm(int M, int d, const float *x, const float *r, ptrdiff_t ld, const float *gamma,
+                 const float *beta, float eps, float *out, float *xhat, float *rstd)
 {
     int whole = d / VL * VL;
     vi tail = first_lanes(d - whole);
@@ -438,7 +469,8 @@ static void norm_backward(int M, int d, const float *dy, const float *xhat, cons
     }
 }
 
-/* ---- the machine's peak ---------------------------------------------------------------------------------------- */
+/* ---- the machine's peak
+ * ---------------------------------------------------------------------------------------- */
 
 static double fma_burst(long rounds, float *sink)
 {

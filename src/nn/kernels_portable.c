@@ -5,6 +5,6 @@
 #else
 #define TILE_ROWS 3 /* 12 of 16 */
 #endif
-#define KERNELS   inv_kernels_portable
+#define KERNELS      inv_kernels_portable
 #define KERNELS_NAME "portable"
 #include "nn/kernels_impl.h"

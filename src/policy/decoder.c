@@ -2,8 +2,8 @@
  *
  * There is only one query, so candidates are never projected: with K = E WK^T and V = E WV^T,
  *   q_h . K_c = (WK_h^T q_h) . E_c   and   sum_c p_c V_c = WV_h (sum_c p_c E_c) + bv_h.
- * The bias of K shifts all scores of a head alike, which the softmax does not see; it matters only under the last
- * layer's tanh.
+ * The bias of K shifts all scores of a head alike, which the softmax does not see; it matters only under the
+ * last layer's tanh.
  */
 #include "policy/network.h"
 
@@ -100,7 +100,8 @@ static void scatter_gradient(inv_policy *p, const inv_state *states, int32_t cou
 }
 
 /* A state's attention over its candidates: the heads are the queries of one product. */
-static inv_attention state_attention(const inv_policy *p, const inv_decoder_acts *a, const shape *s, int32_t i)
+static inv_attention state_attention(const inv_policy *p, const inv_decoder_acts *a, const shape *s,
+                                     int32_t i)
 {
     const float *cand = p->cand + p->candidate[i] * s->ldw;
     ptrdiff_t query = (ptrdiff_t)i * s->heads * s->ldw;
@@ -139,14 +140,15 @@ static void layer_forward(inv_policy *p, int32_t l, int32_t count, const shape *
         if (kept) kept += (ptrdiff_t)t.m * inv_keys(t.n);
     }
     for (int32_t h = 0; h < s->heads; h++)
-        k->gemm(count, s->dk, s->width, a->e + h * s->ldw, ldu, w->value[h].forward, a->att + h * s->dk, s->ld,
-                w->value_bias + h * s->dk, INV_STORE, NULL);
+        k->gemm(count, s->dk, s->width, a->e + h * s->ldw, ldu, w->value[h].forward, a->att + h * s->dk,
+                s->ld, w->value_bias + h * s->dk, INV_STORE, NULL);
     inv_affine_forward(k, &w->w0, count, a->att, s->ld, a->mid, s->ld, INV_STORE);
-    k->norm(count, s->d, a->mid, a->in, s->ld, w->norm0.gamma, w->norm0.beta, w->norm0.eps, a->mid, a->xhat[0],
-            a->rstd[0]);
+    k->norm(count, s->d, a->mid, a->in, s->ld, w->norm0.gamma, w->norm0.beta, w->norm0.eps, a->mid,
+            a->xhat[0], a->rstd[0]);
     inv_affine_forward(k, &w->ff1, count, a->mid, s->ld, a->hidden, s->ld, INV_RELU);
     inv_affine_forward(k, &w->ff2, count, a->hidden, s->ld, out, s->ld, INV_STORE);
-    k->norm(count, s->d, out, a->mid, s->ld, w->norm1.gamma, w->norm1.beta, w->norm1.eps, out, a->xhat[1], a->rstd[1]);
+    k->norm(count, s->d, out, a->mid, s->ld, w->norm1.gamma, w->norm1.beta, w->norm1.eps, out, a->xhat[1],
+            a->rstd[1]);
 }
 
 /* d_step holds the gradient of the layer's output and is left with that of its input. */
@@ -170,7 +172,8 @@ static void layer_backward(inv_policy *p, int32_t l, int32_t count, const shape 
     k->column_sums(count, s->d, att, s->ld, grad + w->value_b);
     for (int32_t h = 0; h < s->heads; h++) {
         inv_affine_gradient(k, &w->value[h], count, att + h * s->dk, s->ld, a->e + h * s->ldw, ldu, grad);
-        inv_affine_backward(k, &w->value[h], count, att + h * s->dk, s->ld, p->d_e + h * s->ldw, ldu, INV_STORE);
+        inv_affine_backward(k, &w->value[h], count, att + h * s->dk, s->ld, p->d_e + h * s->ldw, ldu,
+                            INV_STORE);
     }
     float *kept = a->p;
     for (int32_t i = 0; i < count; i++) {
@@ -184,7 +187,8 @@ static void layer_backward(inv_policy *p, int32_t l, int32_t count, const shape 
         kept += (ptrdiff_t)t.m * inv_keys(t.n);
     }
     for (int32_t h = 0; h < s->heads; h++) { /* u = q WK: the block's rows are weighted by q */
-        k->gemm_tn(count, s->dk, s->width, a->q + h * s->dk, s->ld, p->d_u + h * s->ldw, ldu, grad + w->key[h].w, s->width);
+        k->gemm_tn(count, s->dk, s->width, a->q + h * s->dk, s->ld, p->d_u + h * s->ldw, ldu,
+                   grad + w->key[h].w, s->width);
         inv_affine_forward(k, &w->key[h], count, p->d_u + h * s->ldw, ldu, att + h * s->dk, s->ld, INV_STORE);
     }
     inv_affine_gradient(k, &w->q, count, att, s->ld, a->in, s->ld, grad);
@@ -236,7 +240,8 @@ static void final_backward(inv_policy *p, int32_t count, const shape *s, const f
         memset(dq + i * s->ld, 0, (size_t)s->d * sizeof(float));
         for (int32_t j = 0; j < n; j++) {
             bool depot = w->config.problem == INVIT_CVRP && j == n - 1 && p->depot[i];
-            float g = dlogit[(ptrdiff_t)i * slots + (depot ? slots - 1 : j)] * CLIP * (1 - z[j] * z[j]) * scale;
+            float g =
+                dlogit[(ptrdiff_t)i * slots + (depot ? slots - 1 : j)] * CLIP * (1 - z[j] * z[j]) * scale;
             k->axpy((size_t)s->width, g, cand + j * s->ldw, p->d_u + i * s->ldw);
             k->axpy((size_t)s->width, g, u, d_cand + j * s->ldw);
             total += g;
@@ -255,14 +260,15 @@ void inv_decoder_forward(inv_policy *p, const inv_state *states, int32_t count, 
     shape s = decoder_shape(p);
     for (int32_t i = 0; i < count; i++) p->depot[i] = states[i].depot_open;
     gather(p, states, count, &s);
-    inv_affine_forward(p->k, &p->w->query, count, p->query_in, s.ldqin, s.inner > 0 ? p->decoder[0].in : p->final_in,
-                       s.ld, INV_STORE);
+    inv_affine_forward(p->k, &p->w->query, count, p->query_in, s.ldqin,
+                       s.inner > 0 ? p->decoder[0].in : p->final_in, s.ld, INV_STORE);
     for (int32_t l = 0; l < s.inner; l++)
         layer_forward(p, l, count, &s, l + 1 < s.inner ? p->decoder[l + 1].in : p->final_in);
     final_forward(p, count, &s, logp);
 }
 
-void inv_decoder_backward(inv_policy *p, const inv_state *states, int32_t count, const float *dlogit, float *grad)
+void inv_decoder_backward(inv_policy *p, const inv_state *states, int32_t count, const float *dlogit,
+                          float *grad)
 {
     shape s = decoder_shape(p);
     memset(p->d_cand, 0, (size_t)(p->candidate[count] * s.ldw) * sizeof(float));

@@ -39,7 +39,8 @@ static shape layer_shape(const inv_policy *p, int32_t e, int32_t l, int32_t coun
     return s;
 }
 
-/* Rows of a state that the last layer keeps: the first `action` neighbours, then last and first, which end its tokens. */
+/* Rows of a state that the last layer keeps: the first `action` neighbours, then last and first, which end
+ * its tokens. */
 static void gather_rows(const shape *s, int32_t count, const float *from, ptrdiff_t ld, float *to)
 {
     for (int32_t i = 0; i < count; i++) {
@@ -49,8 +50,8 @@ static void gather_rows(const shape *s, int32_t count, const float *from, ptrdif
     }
 }
 
-static void scatter_add_rows(const inv_kernels *k, const shape *s, int32_t count, const float *from, ptrdiff_t ld,
-                             float *to)
+static void scatter_add_rows(const inv_kernels *k, const shape *s, int32_t count, const float *from,
+                             ptrdiff_t ld, float *to)
 {
     for (int32_t i = 0; i < count; i++) {
         int32_t queries = s->query[i + 1] - s->query[i], candidates = queries - 2, tail = s->token[i + 1] - 2;
@@ -89,7 +90,10 @@ static inv_attention state_attention(const inv_policy *p, const inv_view_acts *v
     return t;
 }
 
-static float *at(float *rows, ptrdiff_t offset) { return rows ? rows + offset : NULL; }
+static float *at(float *rows, ptrdiff_t offset)
+{
+    return rows ? rows + offset : NULL;
+}
 
 static void layer_forward(inv_policy *p, int32_t e, int32_t l, int32_t count)
 {
@@ -113,25 +117,27 @@ static void layer_forward(inv_policy *p, int32_t e, int32_t l, int32_t count)
         if (kept) kept += (ptrdiff_t)t.heads * t.m * inv_keys(t.n);
     }
 
-    float *sum = p->row_block, *v_block = sum + INV_ROW_BLOCK * s.ld, *hidden_block = v_block + INV_ROW_BLOCK * s.ld;
+    float *sum = p->row_block, *v_block = sum + INV_ROW_BLOCK * s.ld,
+          *hidden_block = v_block + INV_ROW_BLOCK * s.ld;
     for (int32_t i = 0; i < s.qrows; i += INV_ROW_BLOCK) {
         int32_t m = s.qrows - i < INV_ROW_BLOCK ? s.qrows - i : INV_ROW_BLOCK;
         ptrdiff_t r = i * s.ld;
-        float *v = p->training ? a->v + r : v_block, *hidden = p->training ? a->hidden + i * s.ldf : hidden_block;
+        float *v = p->training ? a->v + r : v_block,
+              *hidden = p->training ? a->hidden + i * s.ldf : hidden_block;
         inv_affine_forward(k, &w->fc, m, a->o + i * s.ldq, s.ldq, sum, s.ld, INV_STORE);
-        k->norm(m, s.d, sum, a->hq + r, s.ld, w->norm0.gamma, w->norm0.beta, w->norm0.eps, sum, at(a->xhat[0], r),
-                at(a->rstd[0], i));
-        k->norm(m, s.d, sum, a->hq + r, s.ld, w->norm1.gamma, w->norm1.beta, w->norm1.eps, v, at(a->xhat[1], r),
-                at(a->rstd[1], i));
+        k->norm(m, s.d, sum, a->hq + r, s.ld, w->norm0.gamma, w->norm0.beta, w->norm0.eps, sum,
+                at(a->xhat[0], r), at(a->rstd[0], i));
+        k->norm(m, s.d, sum, a->hq + r, s.ld, w->norm1.gamma, w->norm1.beta, w->norm1.eps, v,
+                at(a->xhat[1], r), at(a->rstd[1], i));
         inv_affine_forward(k, &w->ff1, m, v, s.ld, hidden, s.ldf, INV_RELU);
         inv_affine_forward(k, &w->ff2, m, hidden, s.ldf, sum, s.ld, INV_STORE);
-        k->norm(m, s.d, sum, v, s.ld, w->norm2.gamma, w->norm2.beta, w->norm2.eps, a->out + r, at(a->xhat[2], r),
-                at(a->rstd[2], i));
+        k->norm(m, s.d, sum, v, s.ld, w->norm2.gamma, w->norm2.beta, w->norm2.eps, a->out + r,
+                at(a->xhat[2], r), at(a->rstd[2], i));
     }
 }
 
-/* In: the gradient of the layer's output in `d` [qrows][d]. Out: that of its input tokens in `d` [rows][d] (nothing for
- * the first layer, whose inputs are data). */
+/* In: the gradient of the layer's output in `d` [qrows][d]. Out: that of its input tokens in `d` [rows][d]
+ * (nothing for the first layer, whose inputs are data). */
 static void layer_backward(inv_policy *p, int32_t e, int32_t l, int32_t count, float *d, float *grad)
 {
     const inv_kernels *k = p->k;
@@ -147,16 +153,17 @@ static void layer_backward(inv_policy *p, int32_t e, int32_t l, int32_t count, f
         ptrdiff_t r = i * s.ld;
         float *dz = d + r, *dn = p->d_norm + r;
         const float *hidden = a->hidden + i * s.ldf;
-        k->norm_backward(m, s.d, dz, a->xhat[2] + r, a->rstd[2] + i, s.ld, w->norm2.gamma, dz, grad + w->norm2.g,
-                         grad + w->norm2.b);
-        k->gemm(m, w->ff2.in, w->ff2.out, dz, s.ld, w->ff2.backward, p->d_hidden, s.ldf, NULL, INV_STORE, hidden);
+        k->norm_backward(m, s.d, dz, a->xhat[2] + r, a->rstd[2] + i, s.ld, w->norm2.gamma, dz,
+                         grad + w->norm2.g, grad + w->norm2.b);
+        k->gemm(m, w->ff2.in, w->ff2.out, dz, s.ld, w->ff2.backward, p->d_hidden, s.ldf, NULL, INV_STORE,
+                hidden);
         inv_affine_gradient(k, &w->ff2, m, dz, s.ld, hidden, s.ldf, grad);
         inv_affine_gradient(k, &w->ff1, m, p->d_hidden, s.ldf, a->v + r, s.ld, grad);
         inv_affine_backward(k, &w->ff1, m, p->d_hidden, s.ldf, dz, s.ld, INV_ADD); /* gradient of V */
-        k->norm_backward(m, s.d, dz, a->xhat[1] + r, a->rstd[1] + i, s.ld, w->norm1.gamma, dz, grad + w->norm1.g,
-                         grad + w->norm1.b);
-        k->norm_backward(m, s.d, dz, a->xhat[0] + r, a->rstd[0] + i, s.ld, w->norm0.gamma, dn, grad + w->norm0.g,
-                         grad + w->norm0.b);
+        k->norm_backward(m, s.d, dz, a->xhat[1] + r, a->rstd[1] + i, s.ld, w->norm1.gamma, dz,
+                         grad + w->norm1.g, grad + w->norm1.b);
+        k->norm_backward(m, s.d, dz, a->xhat[0] + r, a->rstd[0] + i, s.ld, w->norm0.gamma, dn,
+                         grad + w->norm0.g, grad + w->norm0.b);
         inv_affine_gradient(k, &w->fc, m, dn, s.ld, a->o + i * s.ldq, s.ldq, own);
         inv_affine_backward(k, &w->fc, m, dn, s.ld, p->d_o + i * s.ldq, s.ldq, INV_STORE);
         k->axpy((size_t)(m * s.ld), 1.0f, dn, dz); /* H enters both norms */
@@ -211,5 +218,6 @@ void inv_encoder_forward(inv_policy *p, int32_t e, const inv_state *states, int3
 
 void inv_encoder_backward(inv_policy *p, int32_t e, int32_t count, float *grad)
 {
-    for (int32_t l = p->w->encoder[e].layers - 1; l >= 0; l--) layer_backward(p, e, l, count, p->view[e].d_out, grad);
+    for (int32_t l = p->w->encoder[e].layers - 1; l >= 0; l--)
+        layer_backward(p, e, l, count, p->view[e].d_out, grad);
 }

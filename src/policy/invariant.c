@@ -1,7 +1,7 @@
 /* The invariant layer: a view's points in its own bounding box, as inputs of the first encoder layer.
  *
- * A token's input phi has one group of columns per kind of token - neighbour (x, y, [demand,] 1), last (x, y, [load,] 1),
- * first (x, y, 1) - and is zero outside its own group, so that one matrix embeds all kinds.
+ * A token's input phi has one group of columns per kind of token - neighbour (x, y, [demand,] 1), last (x, y,
+ * [load,] 1), first (x, y, 1) - and is zero outside its own group, so that one matrix embeds all kinds.
  */
 #include "policy/network.h"
 

@@ -1,7 +1,9 @@
-/* The network's inside: prepared weights and one thread's activations, shared by encoder.c, decoder.c and policy.c.
+/* The network's inside: prepared weights and one thread's activations, shared by encoder.c, decoder.c and
+ * policy.c.
  *
- * Sizes: d model width, f feed-forward width, h heads, dk = d / h; F inputs of a token ("phi"), see invariant.c;
- * W = d (1 + state views), the width of a candidate. Rows of all states of a batch lie one after the other.
+ * Sizes: d model width, f feed-forward width, h heads, dk = d / h; F inputs of a token ("phi"), see
+ * invariant.c; W = d (1 + state views), the width of a candidate. Rows of all states of a batch lie one after
+ * the other.
  */
 #ifndef INVIT_POLICY_NETWORK_H
 #define INVIT_POLICY_NETWORK_H
@@ -9,9 +11,11 @@
 #include "nn/kernels.h"
 #include "policy/policy.h"
 
-/* ---- prepared weights (prepare.c) ------------------------------------------------------------------------------- */
+/* ---- prepared weights (prepare.c)
+ * ------------------------------------------------------------------------------- */
 
-/* y = x W^T + b with W [out][in], packed both ways: forward[in][out] for y, backward[out][in] for dx = dy W. */
+/* y = x W^T + b with W [out][in], packed both ways: forward[in][out] for y, backward[out][in] for dx = dy W.
+ */
 typedef struct inv_affine {
     int32_t out, in;
     float *forward, *backward; /* NULL where not needed                                    */
@@ -25,8 +29,8 @@ typedef struct inv_norm {
     size_t g, b; /* in the parameter block */
 } inv_norm;
 
-/* One encoder layer. The first layer's tokens are linear in phi, so its Wq, Wk, Wv, fc and the embedding are folded:
- * q = phi M with scores q_h . phi, and fc(A V) = concat_h(A_h phi) G. */
+/* One encoder layer. The first layer's tokens are linear in phi, so its Wq, Wk, Wv, fc and the embedding are
+ * folded: q = phi M with scores q_h . phi, and fc(A V) = concat_h(A_h phi) G. */
 typedef struct inv_layer {
     inv_affine q;  /* [d][d]; first layer: M as [h F][F], in the folded block      */
     inv_affine kv; /* Wk over Wv, [2 d][d]; unused in the first layer              */
@@ -36,13 +40,13 @@ typedef struct inv_layer {
 } inv_layer;
 
 typedef struct inv_encoder {
-    int32_t k;          /* neighbours at most                                           */
-    int32_t inputs;     /* F                                                            */
+    int32_t k;      /* neighbours at most                                           */
+    int32_t inputs; /* F                                                            */
     int32_t layers;
-    bool has_first;     /* the view has a `first` token                                 */
-    inv_affine embed;   /* [d][F], in the folded block                                  */
-    size_t input_w[3], input_b[3];       /* embeddings of neighbour, last, first        */
-    size_t wq, wk, wv, fc;               /* the first layer's own, in the parameters    */
+    bool has_first;                /* the view has a `first` token                                 */
+    inv_affine embed;              /* [d][F], in the folded block                                  */
+    size_t input_w[3], input_b[3]; /* embeddings of neighbour, last, first        */
+    size_t wq, wk, wv, fc;         /* the first layer's own, in the parameters    */
     inv_layer *layer;
 } inv_encoder;
 
@@ -58,57 +62,58 @@ struct inv_prepared {
     inv_config config;
     const inv_kernels *kernels;
     bool training;
-    int32_t views;           /* action view first, then the state views                 */
-    inv_encoder *encoder;    /* [views]                                                 */
-    inv_affine query;        /* query_mlp                                               */
+    int32_t views;              /* action view first, then the state views                 */
+    inv_encoder *encoder;       /* [views]                                                 */
+    inv_affine query;           /* query_mlp                                               */
     inv_decoder_layer *decoder; /* [D - 1]                                              */
     inv_affine query_final;
-    inv_affine key_final;    /* last block of WK, [d][W]                                */
-    size_t folded;           /* floats in the folded block                              */
+    inv_affine key_final; /* last block of WK, [d][W]                                */
+    size_t folded;        /* floats in the folded block                              */
     size_t params;
-    float *fold;             /* the folded matrices themselves (M, G, E)                */
-    double *work;            /* for folding                                             */
-    float *block;            /* everything packed                                       */
+    float *fold;  /* the folded matrices themselves (M, G, E)                */
+    double *work; /* for folding                                             */
+    float *block; /* everything packed                                       */
 };
 
 /* Adds the folded gradients to those of the parameters they were made of. */
-void inv_unfold_gradient(const inv_prepared *w, const struct invit_model *m, const float *folded, double *work,
-                         float *grad);
+void inv_unfold_gradient(const inv_prepared *w, const struct invit_model *m, const float *folded,
+                         double *work, float *grad);
 size_t inv_fold_work(const inv_prepared *w); /* doubles of work space */
 
-/* ---- activations ------------------------------------------------------------------------------------------------ */
+/* ---- activations
+ * ------------------------------------------------------------------------------------------------ */
 
 typedef struct inv_layer_acts {
-    float *h;             /* [rows][d] tokens in                                              */
-    float *hq;            /* [qrows][d] the rows that are computed on; h itself if all are    */
-    float *xq;            /* what queries are made from: hq; first layer: phi of the same rows */
-    float *q, *kv, *o;    /* [qrows][d or hF], [rows][2d], [qrows][d or hF]                   */
-    float *p;             /* kept probabilities                                               */
+    float *h;                 /* [rows][d] tokens in                                              */
+    float *hq;                /* [qrows][d] the rows that are computed on; h itself if all are    */
+    float *xq;                /* what queries are made from: hq; first layer: phi of the same rows */
+    float *q, *kv, *o;        /* [qrows][d or hF], [rows][2d], [qrows][d or hF]                   */
+    float *p;                 /* kept probabilities                                               */
     float *xhat[3], *rstd[3]; /* of the three norms                                           */
-    float *v, *hidden;    /* [qrows][d], [qrows][f]                                           */
-    float *out;           /* [qrows][d]; in inference the same as hq                          */
+    float *v, *hidden;        /* [qrows][d], [qrows][f]                                           */
+    float *out;               /* [qrows][d]; in inference the same as hq                          */
 } inv_layer_acts;
 
 typedef struct inv_view_acts {
-    int32_t *token;       /* [batch + 1] first row of each state                              */
-    int32_t *query;       /* [batch + 1] first row of each state in the last layer's output   */
-    size_t rows, qrows;   /* room                                                             */
+    int32_t *token;         /* [batch + 1] first row of each state                              */
+    int32_t *query;         /* [batch + 1] first row of each state in the last layer's output   */
+    size_t rows, qrows;     /* room                                                             */
     size_t kept, kept_last; /* room for probabilities of an inner layer, of the last layer    */
-    float *phi;           /* [rows][F]                                                        */
+    float *phi;             /* [rows][F]                                                        */
     inv_layer_acts *layer;
-    float *d_out;         /* [max(rows, qrows)][d] gradient of the last layer's output (training) */
+    float *d_out; /* [max(rows, qrows)][d] gradient of the last layer's output (training) */
 } inv_view_acts;
 
 typedef struct inv_decoder_acts {
-    float *in;       /* [batch][d] query in                       */
-    float *q;        /* [batch][d]                                */
-    float *u;        /* [batch][h][W] query in candidate space    */
-    float *p;        /* kept probabilities                        */
-    float *e;        /* [batch][h][W] attention-weighted candidates */
-    float *att;      /* [batch][d]                                */
+    float *in;  /* [batch][d] query in                       */
+    float *q;   /* [batch][d]                                */
+    float *u;   /* [batch][h][W] query in candidate space    */
+    float *p;   /* kept probabilities                        */
+    float *e;   /* [batch][h][W] attention-weighted candidates */
+    float *att; /* [batch][d]                                */
     float *xhat[2], *rstd[2];
-    float *mid;      /* [batch][d] after attention                */
-    float *hidden;   /* [batch][d]                                */
+    float *mid;    /* [batch][d] after attention                */
+    float *hidden; /* [batch][d]                                */
 } inv_decoder_acts;
 
 struct inv_policy {
@@ -117,23 +122,23 @@ struct inv_policy {
     int32_t batch; /* states at most in one forward                                          */
     int32_t chunk; /* states computed together                                               */
     bool training;
-    inv_view_acts *view;            /* [views]                                               */
-    inv_decoder_acts *decoder;      /* [D - 1]                                               */
-    int32_t *candidate;             /* [chunk + 1] first row of each state in `cand`         */
-    size_t candidates;              /* room                                                  */
-    float *cand;                    /* [candidates][W]                                       */
-    bool *depot;                    /* [chunk] the depot is the last candidate               */
+    inv_view_acts *view;       /* [views]                                               */
+    inv_decoder_acts *decoder; /* [D - 1]                                               */
+    int32_t *candidate;        /* [chunk + 1] first row of each state in `cand`         */
+    size_t candidates;         /* room                                                  */
+    float *cand;               /* [candidates][W]                                       */
+    bool *depot;               /* [chunk] the depot is the last candidate               */
     float *query_in, *final_in, *final_q, *final_u; /* [chunk][...]                          */
-    float *z;                       /* [candidates] tanh argument's tanh                     */
-    size_t keys;                    /* most tokens of one state                              */
-    float *scratch;                 /* attention                                             */
-    float *row_block;               /* [INV_ROW_BLOCK][d] twice, [INV_ROW_BLOCK][f]          */
+    float *z;                                /* [candidates] tanh argument's tanh                     */
+    size_t keys;                             /* most tokens of one state                              */
+    float *scratch;                          /* attention                                             */
+    float *row_block;                        /* [INV_ROW_BLOCK][d] twice, [INV_ROW_BLOCK][f]          */
     float *d_in, *d_norm, *d_q, *d_kv, *d_o; /* backward, one encoder layer's rows           */
-    float *d_hidden;                /* [INV_GRADIENT_BLOCK][f]                               */
-    float *d_cand;                  /* [candidates][W]                                       */
+    float *d_hidden;                         /* [INV_GRADIENT_BLOCK][f]                               */
+    float *d_cand;                           /* [candidates][W]                                       */
     float *d_query, *d_step, *d_mid, *d_att; /* [chunk][d] or the query's width              */
-    float *d_u, *d_e;               /* [chunk][h][W]                                         */
-    float *folded;                  /* gradients of the folded matrices                      */
+    float *d_u, *d_e;                        /* [chunk][h][W]                                         */
+    float *folded;                           /* gradients of the folded matrices                      */
     double *work;
     float *block;
     size_t block_floats;
@@ -171,23 +176,24 @@ void inv_encoder_forward(inv_policy *p, int32_t e, const inv_state *states, int3
 void inv_encoder_backward(inv_policy *p, int32_t e, int32_t count, float *grad);
 /* One chunk through the decoder; logp as in policy.h (decoder.c). */
 void inv_decoder_forward(inv_policy *p, const inv_state *states, int32_t count, float *logp);
-void inv_decoder_backward(inv_policy *p, const inv_state *states, int32_t count, const float *dlogit, float *grad);
+void inv_decoder_backward(inv_policy *p, const inv_state *states, int32_t count, const float *dlogit,
+                          float *grad);
 
 /* Y[M] = x W^T + b, and the two gradients. */
-static inline void inv_affine_forward(const inv_kernels *k, const inv_affine *a, int M, const float *x, ptrdiff_t ldx,
-                                      float *y, ptrdiff_t ldy, inv_epilogue epilogue)
+static inline void inv_affine_forward(const inv_kernels *k, const inv_affine *a, int M, const float *x,
+                                      ptrdiff_t ldx, float *y, ptrdiff_t ldy, inv_epilogue epilogue)
 {
     k->gemm(M, a->out, a->in, x, ldx, a->forward, y, ldy, a->bias, epilogue, NULL);
 }
 /* dx (=, +=) dy W. */
-static inline void inv_affine_backward(const inv_kernels *k, const inv_affine *a, int M, const float *dy, ptrdiff_t ldy,
-                                       float *dx, ptrdiff_t ldx, inv_epilogue epilogue)
+static inline void inv_affine_backward(const inv_kernels *k, const inv_affine *a, int M, const float *dy,
+                                       ptrdiff_t ldy, float *dx, ptrdiff_t ldx, inv_epilogue epilogue)
 {
     k->gemm(M, a->in, a->out, dy, ldy, a->backward, dx, ldx, NULL, epilogue, NULL);
 }
 /* dW += dy^T x, db += sum dy. */
-static inline void inv_affine_gradient(const inv_kernels *k, const inv_affine *a, int M, const float *dy, ptrdiff_t ldy,
-                                       const float *x, ptrdiff_t ldx, float *grad)
+static inline void inv_affine_gradient(const inv_kernels *k, const inv_affine *a, int M, const float *dy,
+                                       ptrdiff_t ldy, const float *x, ptrdiff_t ldx, float *grad)
 {
     k->gemm_tn(M, a->out, a->in, dy, ldy, x, ldx, grad + a->w, a->in);
     if (a->bias) k->column_sums(M, a->out, dy, ldy, grad + a->b);

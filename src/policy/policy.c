@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* States computed together in inference: enough rows to reuse each weight from the cache, few enough that their
- * activations stay in the second-level cache. */
+/* States computed together in inference: enough rows to reuse each weight from the cache, few enough that
+ * their activations stay in the second-level cache. */
 enum { INFERENCE_CHUNK = 8, LARGE_VIEW = 256 };
 
 int32_t inv_candidates(const inv_config *c)
@@ -12,7 +12,8 @@ int32_t inv_candidates(const inv_config *c)
     return c->action_k + (c->problem == INVIT_CVRP ? 1 : 0);
 }
 
-/* ---- room for activations: one block, laid out by running the same plan twice --------------------------------------- */
+/* ---- room for activations: one block, laid out by running the same plan twice
+ * --------------------------------------- */
 
 typedef struct arena {
     float *base;
@@ -73,7 +74,8 @@ static void plan_layers_shared(inv_policy *p, arena *a)
         ldq = (ptrdiff_t)most((size_t)ldq, (size_t)query_stride(w, &w->encoder[e], 0));
     }
     ldq = (ptrdiff_t)most((size_t)ldq, (size_t)ld);
-    float *q = take(a, rows, ldq), *o = take(a, rows, ldq), *kv = take(a, rows, inv_stride(2 * w->config.dim));
+    float *q = take(a, rows, ldq), *o = take(a, rows, ldq),
+          *kv = take(a, rows, inv_stride(2 * w->config.dim));
     float *shared = take(a, rows, ld);
     for (int32_t e = 0; e < w->views; e++) {
         inv_view_acts *v = &p->view[e];
@@ -169,8 +171,9 @@ static size_t plan(inv_policy *p, float *base)
     p->row_block = take(&a, INV_ROW_BLOCK, 2 * ld + inv_stride(c->ff));
     ptrdiff_t head = c->dim / c->heads > width ? c->dim / c->heads : width, n = (ptrdiff_t)p->keys;
     ptrdiff_t all = (ptrdiff_t)c->dim * w->views, slots = inv_candidates(c);
-    p->scratch = take(&a, most(inv_attention_scratch(n, n, head, head, p->training),
-                               inv_attention_scratch(c->heads, slots, all, all, p->training)),
+    p->scratch = take(&a,
+                      most(inv_attention_scratch(n, n, head, head, p->training),
+                           inv_attention_scratch(c->heads, slots, all, all, p->training)),
                       1);
     return a.used;
 }
@@ -188,10 +191,12 @@ static invit_status allocate(inv_policy *p, invit_error *err)
     return INVIT_OK;
 }
 
-invit_status inv_policy_create(const inv_prepared *w, int32_t batch, bool training, inv_policy **out, invit_error *err)
+invit_status inv_policy_create(const inv_prepared *w, int32_t batch, bool training, inv_policy **out,
+                               invit_error *err)
 {
     *out = NULL;
-    if (batch < 1) return inv_fail(err, INVIT_ERR_ARGUMENT, "a policy needs room for at least one state, not %d", batch);
+    if (batch < 1)
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "a policy needs room for at least one state, not %d", batch);
     if (training && !w->training)
         return inv_fail(err, INVIT_ERR_ARGUMENT, "training needs weights prepared for training");
     inv_policy *p = calloc(1, sizeof *p);
@@ -211,7 +216,8 @@ invit_status inv_policy_create(const inv_prepared *w, int32_t batch, bool traini
         inv_view_acts *v = &p->view[e];
         const inv_encoder *enc = &w->encoder[e];
         /* Views over all nodes grow when they are first seen. */
-        size_t k = (size_t)(enc->k < LARGE_VIEW ? enc->k : LARGE_VIEW) + 2, q = (size_t)w->config.action_k + 2;
+        size_t k = (size_t)(enc->k < LARGE_VIEW ? enc->k : LARGE_VIEW) + 2,
+               q = (size_t)w->config.action_k + 2;
         v->rows = chunk * k;
         v->qrows = chunk * q;
         v->kept = chunk * (size_t)w->config.heads * k * (size_t)inv_keys((ptrdiff_t)k);
@@ -264,7 +270,8 @@ static invit_status make_room(inv_policy *p, const inv_state *states, int32_t co
         size_t rows = 0, kept = 0, kept_last = 0, heads = (size_t)w->config.heads;
         inv_view_acts *v = &p->view[e];
         for (int32_t i = 0; i < count; i++) {
-            size_t n = (size_t)inv_view_tokens(w, e, &states[i]), q = (size_t)inv_view_queries(w, e, &states[i]);
+            size_t n = (size_t)inv_view_tokens(w, e, &states[i]),
+                   q = (size_t)inv_view_queries(w, e, &states[i]);
             rows += n;
             kept += heads * n * (size_t)inv_keys((ptrdiff_t)n);
             kept_last += heads * q * (size_t)inv_keys((ptrdiff_t)n);
@@ -277,18 +284,21 @@ static invit_status make_room(inv_policy *p, const inv_state *states, int32_t co
     return grow ? allocate(p, err) : INVIT_OK;
 }
 
-static invit_status check_states(const inv_policy *p, const inv_state *states, int32_t count, invit_error *err)
+static invit_status check_states(const inv_policy *p, const inv_state *states, int32_t count,
+                                 invit_error *err)
 {
     if (count < 0 || (p->training && count > p->batch))
         return inv_fail(err, INVIT_ERR_ARGUMENT, "%d states for a policy with room for %d", count, p->batch);
     for (int32_t i = 0; i < count; i++)
         if (states[i].action < 0 || states[i].rest < 0 || states[i].action > p->w->config.action_k)
-            return inv_fail(err, INVIT_ERR_ARGUMENT, "state %d has %d + %d neighbours, expected at most %d in its action view",
-                            i, states[i].action, states[i].rest, p->w->config.action_k);
+            return inv_fail(err, INVIT_ERR_ARGUMENT,
+                            "state %d has %d + %d neighbours, expected at most %d in its action view", i,
+                            states[i].action, states[i].rest, p->w->config.action_k);
     return INVIT_OK;
 }
 
-invit_status inv_policy_forward(inv_policy *p, const inv_state *states, int32_t count, float *logp, invit_error *err)
+invit_status inv_policy_forward(inv_policy *p, const inv_state *states, int32_t count, float *logp,
+                                invit_error *err)
 {
     INV_CHECK(check_states(p, states, count, err));
     int32_t slots = inv_candidates(&p->w->config);
@@ -301,7 +311,8 @@ invit_status inv_policy_forward(inv_policy *p, const inv_state *states, int32_t 
     return INVIT_OK;
 }
 
-void inv_policy_backward(inv_policy *p, const inv_state *states, int32_t count, const float *dlogit, float *grad)
+void inv_policy_backward(inv_policy *p, const inv_state *states, int32_t count, const float *dlogit,
+                         float *grad)
 {
     inv_decoder_backward(p, states, count, dlogit, grad);
     for (int32_t e = 0; e < p->w->views; e++) inv_encoder_backward(p, e, count, grad);

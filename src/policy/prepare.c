@@ -19,9 +19,13 @@ static float *take(arena *a, size_t floats)
     return p;
 }
 
-static size_t padded(int32_t n) { return (size_t)((n + INV_PANEL - 1) / INV_PANEL * INV_PANEL); }
+static size_t padded(int32_t n)
+{
+    return (size_t)((n + INV_PANEL - 1) / INV_PANEL * INV_PANEL);
+}
 
-static const inv_tensor *find(const struct invit_model *m, const char *prefix, int32_t index, const char *name)
+static const inv_tensor *find(const struct invit_model *m, const char *prefix, int32_t index,
+                              const char *name)
 {
     char full[192];
     if (index >= 0)
@@ -42,8 +46,8 @@ static void plan_packed(arena *a, inv_affine *x, int32_t out, int32_t in, direct
 }
 
 /* A layer "prefix[index]name.weight" with its bias. */
-static void plan_affine(arena *a, inv_affine *x, const struct invit_model *m, const char *prefix, int32_t index,
-                        const char *name, bool training)
+static void plan_affine(arena *a, inv_affine *x, const struct invit_model *m, const char *prefix,
+                        int32_t index, const char *name, bool training)
 {
     char full[64];
     snprintf(full, sizeof full, "%s.weight", name);
@@ -129,8 +133,10 @@ static void plan_decoder(inv_prepared *w, arena *a, const struct invit_model *m)
 {
     const inv_config *c = &w->config;
     int32_t d = c->dim, dk = d / c->heads, width = d * w->views, last = c->decoder_layers - 1;
-    const inv_tensor *wk = inv_model_find(m, "WK_att_decoder.weight"), *bk = inv_model_find(m, "WK_att_decoder.bias"),
-                     *wv = inv_model_find(m, "WV_att_decoder.weight"), *bv = inv_model_find(m, "WV_att_decoder.bias");
+    const inv_tensor *wk = inv_model_find(m, "WK_att_decoder.weight"),
+                     *bk = inv_model_find(m, "WK_att_decoder.bias"),
+                     *wv = inv_model_find(m, "WV_att_decoder.weight"),
+                     *bv = inv_model_find(m, "WV_att_decoder.bias");
     const char *p = "decoder.decoder_layers.";
     plan_affine(a, &w->query, m, "", -1, "query_mlp", w->training);
     for (int32_t l = 0; l < last; l++) {
@@ -167,7 +173,8 @@ static size_t plan(inv_prepared *w, const struct invit_model *m)
     return a.used;
 }
 
-invit_status inv_prepared_create(const struct invit_model *m, bool training, inv_prepared **out, invit_error *err)
+invit_status inv_prepared_create(const struct invit_model *m, bool training, inv_prepared **out,
+                                 invit_error *err)
 {
     const inv_config *c = &m->config;
     inv_prepared *w = calloc(1, sizeof *w);
@@ -224,9 +231,10 @@ void inv_prepared_destroy(inv_prepared *w)
     free(w);
 }
 
-/* ---- folding the first layer --------------------------------------------------------------------------------------
- * E [d][F] embeds phi. A = Wq E, B = Wk E, C = Wv E are [d][F]; per head, M[j][i] = sum_c A[c][i] B[c][j] and
- * G[o][j] = sum_c fc[o][c] C[c][j], c over the head's rows. */
+/* ---- folding the first layer
+ * -------------------------------------------------------------------------------------- E [d][F] embeds phi.
+ * A = Wq E, B = Wk E, C = Wv E are [d][F]; per head, M[j][i] = sum_c A[c][i] B[c][j] and G[o][j] = sum_c
+ * fc[o][c] C[c][j], c over the head's rows. */
 
 size_t inv_fold_work(const inv_prepared *w)
 {
@@ -243,7 +251,8 @@ static void times(int32_t d, int32_t F, const float *W, const double *x, double 
         double *o = out + (size_t)r * (size_t)F;
         memset(o, 0, (size_t)F * sizeof *o);
         for (int32_t c = 0; c < d; c++)
-            for (int32_t i = 0; i < F; i++) o[i] += (double)W[(size_t)r * (size_t)d + (size_t)c] * x[c * F + i];
+            for (int32_t i = 0; i < F; i++)
+                o[i] += (double)W[(size_t)r * (size_t)d + (size_t)c] * x[c * F + i];
     }
 }
 
@@ -284,14 +293,16 @@ static void fold(const inv_prepared *w, const inv_encoder *enc, const float *par
         for (int32_t o = 0; o < d; o++)
             for (int32_t j = 0; j < F; j++) {
                 double s = 0;
-                for (int32_t c = 0; c < dk; c++) s += (double)param[enc->fc + (size_t)(o * d + a * dk + c)] * Ch[c * F + j];
+                for (int32_t c = 0; c < dk; c++)
+                    s += (double)param[enc->fc + (size_t)(o * d + a * dk + c)] * Ch[c * F + j];
                 G[(size_t)o * (size_t)(h * F) + (size_t)(a * F + j)] = (float)s;
             }
     }
 }
 
 /* dW += dX x^T and dx += W^T dX, for X = W x. */
-static void times_backward(int32_t d, int32_t F, const float *W, const double *x, const double *dX, float *dW, double *dx)
+static void times_backward(int32_t d, int32_t F, const float *W, const double *x, const double *dX, float *dW,
+                           double *dx)
 {
     for (int32_t r = 0; r < d; r++)
         for (int32_t c = 0; c < d; c++) {
@@ -304,12 +315,13 @@ static void times_backward(int32_t d, int32_t F, const float *W, const double *x
         }
 }
 
-static void unfold(const inv_prepared *w, const inv_encoder *enc, const float *param, const float *folded, double *work,
-                   float *grad)
+static void unfold(const inv_prepared *w, const inv_encoder *enc, const float *param, const float *folded,
+                   double *work, float *grad)
 {
     int32_t d = w->config.dim, h = w->config.heads, dk = d / h, F = enc->inputs;
     size_t n = (size_t)d * (size_t)F;
-    double *E = work, *A = E + n, *B = A + n, *C = B + n, *dE = C + n, *dA = dE + n, *dB = dA + n, *dC = dB + n;
+    double *E = work, *A = E + n, *B = A + n, *C = B + n, *dE = C + n, *dA = dE + n, *dB = dA + n,
+           *dC = dB + n;
     gather_embedding(w, enc, param, E);
     times(d, F, param + enc->wq, E, A);
     times(d, F, param + enc->wk, E, B);
@@ -342,13 +354,14 @@ static void unfold(const inv_prepared *w, const inv_encoder *enc, const float *p
         for (int32_t i = 0; i < F; i++) grad[embedding_param(w, enc, r, i)] += (float)dE[r * F + i];
 }
 
-void inv_unfold_gradient(const inv_prepared *w, const struct invit_model *m, const float *folded, double *work,
-                         float *grad)
+void inv_unfold_gradient(const inv_prepared *w, const struct invit_model *m, const float *folded,
+                         double *work, float *grad)
 {
     for (int32_t e = 0; e < w->views; e++) unfold(w, &w->encoder[e], m->param, folded, work, grad);
 }
 
-/* ---- packing ----------------------------------------------------------------------------------------------------- */
+/* ---- packing
+ * ----------------------------------------------------------------------------------------------------- */
 
 static void pack_affine(inv_affine *a, const float *weights, const float *param)
 {
