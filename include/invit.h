@@ -357,13 +357,13 @@ typedef struct invit_plot_options {
     double width;      /* of the page in points (720)                                                        */
     double scale;      /* PNG: pixels a point; 0: 2, or 4 for very large instances                           */
     const char *title; /* NULL: the instance's name                                                          */
-    double best_known; /* for the gap in the title; NaN: none                                                */
-    double length;     /* the solution's length when it is known already; NaN: measured                      */
+    double best_known; /* for the gap in the title; NaN: the library's table by name, 0: none                */
     bool linear_time;  /* traces: a linear time axis instead of a logarithmic one                            */
 } invit_plot_options;
 INVIT_API invit_plot_options invit_plot_defaults(void);
 
-/* Draws an instance, and a solution unless it is NULL, to a file whose name ends in .svg, .png or .pdf. Above 20,000
+/* Draws an instance, and a solution unless it is NULL, to a file whose name ends in .svg, .png or .pdf. The title says
+ * what the independent checker says of the solution: its length and gap, or why it is not feasible. Above 20,000
  * nodes SVG and PDF hold the map as one raster image. O(n). `options` may be NULL. */
 INVIT_API invit_status invit_plot(const invit_instance *instance, const invit_solution *solution, const char *path,
                                   const invit_plot_options *options, invit_error *err);

@@ -102,6 +102,12 @@ static int draw_instance(const values *v, const cli_args *args, invit_plot_optio
     invit_solution *solution = NULL;
     int code = CLI_OK;
     if (invit_instance_read(args->item[0], v->index, &instance, &err) != INVIT_OK) goto failed;
+    if (args->count > 1 &&
+        invit_solution_read(args->item[1], instance, v->index, &solution, NULL, &err) != INVIT_OK)
+        goto failed;
+    invit_check_result checked;
+    if (solution && invit_check(instance, solution, &checked, &err) == INVIT_OK && !checked.feasible)
+        cli_warn("%s is not feasible: %s", args->item[1], checked.message);
     if (invit_plot(instance, solution, v->output, o, &err) != INVIT_OK) goto failed;
     goto done;
 failed:
@@ -139,7 +145,7 @@ static int draw(const values *v, const cli_args *args)
     o.scale = v->scale;
     o.title = v->title;
     o.linear_time = v->linear;
-    if (v->best_known > 0) o.best_known = v->best_known;
+    if (cli_given(args, "best-known")) o.best_known = v->best_known;
     if (!v->output) return cli_bad_usage("plot: say where the picture goes: -o FILE.svg, .png or .pdf");
     if (v->trace.count > 0) return draw_traces(v, args, &o);
     if (args->count == 0)

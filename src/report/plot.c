@@ -1,6 +1,5 @@
 /* Pictures of instances and solutions. */
 #include "report/map.h"
-#include "problem/metric.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,8 +11,7 @@ enum { PAGE_WIDTH = 720, MARGIN = 24, HEADER = 58 };
 
 invit_plot_options invit_plot_defaults(void)
 {
-    return (invit_plot_options){
-        .width = PAGE_WIDTH, .scale = 0, .title = NULL, .best_known = NAN, .length = NAN};
+    return (invit_plot_options){.width = PAGE_WIDTH, .scale = 0, .title = NULL, .best_known = NAN};
 }
 
 static void describe_length(double length, char *text, size_t size)
@@ -28,7 +26,7 @@ static void describe_length(double length, char *text, size_t size)
 }
 
 static void draw_header(cairo_t *cr, const invit_instance *p, const invit_solution *s,
-                        const invit_plot_options *o)
+                        const invit_check_result *checked, const invit_plot_options *o)
 {
     char facts[512], buffer[32], capacity[32], length[64];
     bool cvrp = p->problem == INVIT_CVRP;
@@ -42,13 +40,14 @@ static void draw_header(cairo_t *cr, const invit_instance *p, const invit_soluti
                        inv_grouped(p->capacity, capacity));
     if (s && cvrp)
         at += snprintf(facts + at, sizeof facts - (size_t)at, " · %s routes", inv_grouped(s->routes, buffer));
-    if (s) {
-        double value = isnan(o->length) ? inv_length(p, s) : o->length;
-        describe_length(value, length, sizeof length);
+    if (s && checked->feasible) {
+        describe_length(checked->length, length, sizeof length);
         at += snprintf(facts + at, sizeof facts - (size_t)at, " · length %s", length);
         if (o->best_known > 0)
             snprintf(facts + at, sizeof facts - (size_t)at, " · gap %.2f %%",
-                     100 * (value / o->best_known - 1));
+                     100 * (checked->length / o->best_known - 1));
+    } else if (s) {
+        snprintf(facts + at, sizeof facts - (size_t)at, " · NOT FEASIBLE: %.200s", checked->message);
     }
     inv_set_color(cr, inv_grey, 1);
     inv_text(cr, MARGIN, 47, 0, 11.5, false, facts);
@@ -109,13 +108,17 @@ invit_status invit_plot(const invit_instance *p, const invit_solution *s, const 
     if (!(o.width >= 100 && o.width <= 10000))
         return inv_fail(err, INVIT_ERR_ARGUMENT, "the width must be 100 to 10000 points, not %g", o.width);
     INV_CHECK(check_nodes(p, s, err));
+    invit_check_result checked = {.feasible = false};
+    if (s) INV_CHECK(invit_check(p, s, &checked, err));
+    double known;
+    if (isnan(o.best_known) && invit_best_known(p->name, &known)) o.best_known = known;
     double factor = o.width / PAGE_WIDTH, inner = PAGE_WIDTH - 2 * MARGIN;
     double map_height = inv_map_height(p, inner), height = HEADER + map_height + MARGIN;
     double scale = o.scale > 0 ? o.scale : p->n > RASTER_ABOVE ? 4 : 2;
     inv_canvas c;
     INV_CHECK(inv_canvas_open(path, o.width, height * factor, scale, &c, err));
     cairo_scale(c.cr, factor, factor);
-    draw_header(c.cr, p, s, &o);
+    draw_header(c.cr, p, s, &checked, &o);
     inv_map m;
     inv_map_init(&m, p, MARGIN, HEADER, inner, map_height);
     invit_status status = INVIT_OK;

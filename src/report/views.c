@@ -242,12 +242,15 @@ static void measure_views(scene *s, const inv_map *m, const int32_t *view, int v
 
 static void draw_panels(scene *s, cairo_t *cr, inv_map *whole, const int32_t *view, int views)
 {
-    double zoom, x, y;
+    double zoom;
     measure_views(s, whole, view, views);
     inv_map detail = zoomed(s, whole, whole->left + whole->width + GUTTER, &zoom);
-    inv_map_point(whole, s->step->last, &x, &y);
 
+    cairo_save(cr);
+    cairo_rectangle(cr, whole->left, whole->top, whole->width, whole->height);
+    cairo_clip(cr);
     draw_discs(s, whole, cr, 1);
+    cairo_restore(cr);
     draw_path(s, whole, cr, fmax(whole->line, 0.5));
     if (s->p->n <= 20000) draw_nodes(s, whole, cr, 0.8 * whole->dot);
     draw_ends(s, whole, cr);
