@@ -265,6 +265,37 @@ INVIT_API invit_status invit_model_load_default(invit_problem problem, invit_mod
 INVIT_API const char *invit_model_path(const invit_model *model);
 INVIT_API invit_problem invit_model_problem(const invit_model *model);
 
+typedef struct invit_import_options {
+    int32_t heads;           /* attention heads (8)                                              */
+    int32_t views;           /* entries in view; 0: the published sizes 15, 35, 50, 75 (0)       */
+    int32_t view[9];         /* k of the action view, then of each state view                    */
+    int problem;             /* INVIT_TSP or INVIT_CVRP to insist on it, -1: any (-1)            */
+    bool without_invariance; /* the model was trained without the invariant layer (false)        */
+} invit_import_options;
+
+INVIT_API invit_import_options invit_import_defaults(void);
+/* A model from a PyTorch checkpoint of the authors' layout: the baseline's state dict, or the trained model's, or the
+ * file's only one. Widths, layers, number of views and problem are read off the shapes. Nothing in the file is executed;
+ * anything but plain data and tensors is refused. */
+INVIT_API invit_status invit_model_import(const char *path, const invit_import_options *options, invit_model **out,
+                                          invit_error *err);
+
+/* What a model is, for people to read. */
+typedef struct invit_model_summary {
+    invit_problem problem;
+    int32_t width, feed_forward, heads, action_layers, state_layers, decoder_layers;
+    int32_t views;   /* action view and state views                                              */
+    int32_t view[9]; /* k of the action view, then of each state view                            */
+    bool invariant;
+    int64_t parameters;
+    int32_t tensors;
+} invit_model_summary;
+INVIT_API invit_model_summary invit_model_describe(const invit_model *model);
+/* Name and shape of tensor i; *rank is 1 or 2. */
+INVIT_API const char *invit_model_tensor(const invit_model *model, int32_t i, int32_t *rank, int32_t shape[2]);
+/* Text kept with the weights (a JSON object of strings), or "". */
+INVIT_API const char *invit_model_metadata(const invit_model *model);
+
 /* ---- solving ---------------------------------------------------------------------------------------------------- */
 
 typedef enum invit_decode {

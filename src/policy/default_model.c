@@ -7,16 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *invit_model_path(const invit_model *m)
-{
-    return m->path ? m->path : "";
-}
-
-invit_problem invit_model_problem(const invit_model *m)
-{
-    return m->config.problem;
-}
-
 /* Appends "folder/..." when there is room and the file can be read; true when found. */
 static bool try_folder(const char *folder, size_t length, const char *below, const char *name, char *path,
                        size_t size)

@@ -1,0 +1,105 @@
+/* invit import: a published PyTorch checkpoint becomes a model file. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+
+typedef struct import_values {
+    const char *output;
+    int heads;
+    cli_list views;
+    int problem;
+    bool invariance;
+    cli_common common;
+} import_values;
+
+static const cli_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_STRING,
+     .offset = offsetof(import_values, output),
+     .metavar = "FILE",
+     .fallback = "",
+     .help = "the model file to write (safetensors)"},
+    {.name = "heads",
+     .type = CLI_INT,
+     .offset = offsetof(import_values, heads),
+     .metavar = "N",
+     .min = 1,
+     .max = 1024,
+     .help = "attention heads; shapes do not show them"},
+    {.name = "views",
+     .type = CLI_LIST,
+     .offset = offsetof(import_values, views),
+     .metavar = "K,K,...",
+     .fallback = "15,35,50,75 as far as there are views",
+     .help = "neighbours in the action view and each state view; shapes do not show them"},
+    {.name = "problem",
+     .type = CLI_CHOICE,
+     .offset = offsetof(import_values, problem),
+     .choices = "any|tsp|cvrp",
+     .help = "refuse a model of the other problem"},
+    {.name = "invariance",
+     .type = CLI_BOOL,
+     .offset = offsetof(import_values, invariance),
+     .help = "the model has the invariant layer; --no-invariance for the variant without"},
+    CLI_QUIET(import_values, common),
+    CLI_END};
+
+static const cli_spec spec = {.command = "import",
+                              .usage = "CHECKPOINT.pkl -o MODEL.safetensors [OPTION...]",
+                              .about = "Converts a PyTorch checkpoint of the authors' layout. Widths, "
+                                       "layers, number of views and the problem are\n"
+                                       "read off the tensors' shapes. Nothing in the file is executed.",
+                              .options = options,
+                              .min_args = 1,
+                              .max_args = 1};
+
+static int read_views(const cli_list *list, invit_import_options *o)
+{
+    int limit = (int)(sizeof o->view / sizeof *o->view);
+    if (list->count > limit)
+        return cli_bad_usage("--views lists %d views, at most %d are possible", list->count, limit);
+    o->views = list->count;
+    for (int i = 0; i < list->count; i++) {
+        int64_t k;
+        if (!cli_integer(list->item[i], &k) || k < 1 || k > 1000000)
+            return cli_bad_usage("--views: '%s' is not a number of neighbours", list->item[i]);
+        o->view[i] = (int32_t)k;
+    }
+    return CLI_OK;
+}
+
+int cmd_import(int argc, char **argv)
+{
+    import_values v = {.heads = 8, .invariance = true};
+    cli_args args;
+    int code = cli_parse(&spec, &v, argc, argv, &args);
+    if (code != CLI_GO) return code;
+
+    invit_error err = {0};
+    invit_model *model = NULL;
+    invit_import_options o = invit_import_defaults();
+    o.heads = v.heads;
+    o.problem = v.problem - 1;
+    o.without_invariance = !v.invariance;
+    code = read_views(&v.views, &o);
+    if (code == CLI_OK && !v.output)
+        code = cli_bad_usage("import needs -o MODEL.safetensors, the file to write");
+    if (code != CLI_OK) goto done;
+    code = CLI_FAILED;
+    if (invit_model_import(args.item[0], &o, &model, &err) != INVIT_OK ||
+        invit_model_save(model, v.output, &err) != INVIT_OK) {
+        code = cli_report(&err);
+        goto done;
+    }
+    code = CLI_OK;
+    if (!v.common.quiet) {
+        invit_model_summary s = invit_model_describe(model);
+        printf("%s: INViT-%dV for %s, width %d, %d heads, %lld parameters\n", v.output, s.views,
+               s.problem == INVIT_TSP ? "TSP" : "CVRP", s.width, s.heads, (long long)s.parameters);
+    }
+done:
+    invit_model_destroy(model);
+    cli_args_free(&args);
+    return code;
+}

@@ -1,0 +1,100 @@
+/* invit info: what a model file holds. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct info_values {
+    bool tensors;
+    cli_common common;
+} info_values;
+
+static const cli_option options[] = {{.name = "tensors",
+                                      .type = CLI_BOOL,
+                                      .offset = offsetof(info_values, tensors),
+                                      .help = "list every tensor"},
+                                     CLI_JSON(info_values, common),
+                                     CLI_END};
+
+static const cli_spec spec = {.command = "info",
+                              .usage = "MODEL.safetensors [OPTION...]",
+                              .about = "Shows a model's configuration, size and metadata.",
+                              .options = options,
+                              .min_args = 1,
+                              .max_args = 1};
+
+static void print_json(const invit_model *model, const char *path)
+{
+    invit_model_summary s = invit_model_describe(model);
+    cli_json j = cli_json_to(stdout);
+    cli_json_open(&j, NULL, '{');
+    cli_json_string(&j, "file", path);
+    cli_json_string(&j, "problem", s.problem == INVIT_TSP ? "tsp" : "cvrp");
+    cli_json_int(&j, "width", s.width);
+    cli_json_int(&j, "feed_forward", s.feed_forward);
+    cli_json_int(&j, "heads", s.heads);
+    cli_json_int(&j, "action_layers", s.action_layers);
+    cli_json_int(&j, "state_layers", s.state_layers);
+    cli_json_int(&j, "decoder_layers", s.decoder_layers);
+    cli_json_open(&j, "views", '[');
+    for (int i = 0; i < s.views; i++) cli_json_int(&j, NULL, s.view[i]);
+    cli_json_close(&j);
+    cli_json_bool(&j, "invariant", s.invariant);
+    cli_json_int(&j, "parameters", s.parameters);
+    cli_json_string(&j, "metadata", *invit_model_metadata(model) ? invit_model_metadata(model) : NULL);
+    cli_json_open(&j, "tensors", '[');
+    for (int i = 0; i < s.tensors; i++) {
+        int32_t rank, shape[2];
+        cli_json_open(&j, NULL, '{');
+        cli_json_string(&j, "name", invit_model_tensor(model, i, &rank, shape));
+        cli_json_open(&j, "shape", '[');
+        for (int d = 0; d < rank; d++) cli_json_int(&j, NULL, shape[d]);
+        cli_json_close(&j);
+        cli_json_close(&j);
+    }
+    cli_json_close(&j);
+    cli_json_close(&j);
+}
+
+static void print_text(const invit_model *model, const char *path, bool tensors)
+{
+    invit_model_summary s = invit_model_describe(model);
+    printf("%s\n", path);
+    printf("  model       INViT-%dV for %s%s\n", s.views, s.problem == INVIT_TSP ? "TSP" : "CVRP",
+           s.invariant ? "" : ", without the invariant layer");
+    printf("  views       action k = %d", s.view[0]);
+    for (int i = 1; i < s.views; i++) printf("%s %d", i == 1 ? "; state k =" : ",", s.view[i]);
+    printf("\n  width       %d, feed-forward %d, %d heads\n", s.width, s.feed_forward, s.heads);
+    printf("  layers      action %d, state %d, decoder %d\n", s.action_layers, s.state_layers,
+           s.decoder_layers);
+    printf("  parameters  %lld in %d tensors (%.1f MB)\n", (long long)s.parameters, s.tensors,
+           (double)s.parameters * 4 / 1e6);
+    if (*invit_model_metadata(model)) printf("  metadata    %s\n", invit_model_metadata(model));
+    for (int i = 0; tensors && i < s.tensors; i++) {
+        int32_t rank, shape[2];
+        const char *name = invit_model_tensor(model, i, &rank, shape);
+        char text[32];
+        snprintf(text, sizeof text, rank == 2 ? "%d x %d" : "%d", shape[0], shape[1]);
+        printf("  %-60s %s\n", name, text);
+    }
+}
+
+int cmd_info(int argc, char **argv)
+{
+    info_values v = {0};
+    cli_args args;
+    int code = cli_parse(&spec, &v, argc, argv, &args);
+    if (code != CLI_GO) return code;
+    invit_error err = {0};
+    invit_model *model = NULL;
+    code = CLI_OK;
+    if (invit_model_load(args.item[0], &model, &err) != INVIT_OK)
+        code = cli_report(&err);
+    else if (v.common.json)
+        print_json(model, args.item[0]);
+    else
+        print_text(model, args.item[0], v.tensors);
+    invit_model_destroy(model);
+    cli_args_free(&args);
+    return code;
+}
