@@ -160,6 +160,89 @@ typedef enum invit_table_format {
 INVIT_API invit_status invit_report_render(const invit_report *report, invit_table_format format, char **text,
                                            invit_error *err);
 INVIT_API void invit_report_destroy(invit_report *report);
+/* ---- training -------------------------------------------------------------------------------------------------- */
+
+typedef enum invit_train_method { INVIT_IMITATE = 0, INVIT_REINFORCE } invit_train_method;
+
+/* Everything a training run can be told. Each field has a key (the flag's name, see invit_train_option); strings are
+ * held inside so that the struct can be copied. */
+typedef struct invit_train_options {
+    invit_problem problem;
+    invit_train_method method;
+    char run[1024];          /* run: the run's directory                                                          */
+    char init[1024];         /* init: weights to begin with                                                       */
+    double minutes;          /* minutes: stop after this time                                                     */
+    int64_t steps;           /* steps: stop after this many steps (0: minutes decide)                             */
+    int64_t seed;            /* seed                                                                              */
+    int64_t threads;         /* threads: 0 = all cores                                                            */
+    char views[64];          /* views: k_a, k_1, ... as in "15,35"                                                */
+    int64_t dim, ff, heads, layers, decoder_layers;
+    bool invariant;
+    char data[512];          /* data: "uniform:100,clustered:200-500:2": distribution:size[-size][:share]         */
+    char capacity[32];       /* capacity: "50" or a range "30-200"; 0: by size as published                       */
+    int64_t demand_max;      /* demand-max: demands are uniform on 1..demand-max                                  */
+    char labels[1024];       /* labels: file of ready labels instead of fresh ones                                */
+    double effort;           /* effort: of the teacher                                                            */
+    double share;            /* share: of a labelled tour's states that is used                                   */
+    int64_t walks;           /* walks: times each labelled tour is walked (new start, direction, rotation)        */
+    int64_t pool;            /* pool: states held back for mixing                                                 */
+    double rollin;           /* rollin: share of tours that begin with the policy's own steps                     */
+    int64_t batch;           /* batch: states (imitate) or rollouts (reinforce) a step                            */
+    int64_t lanes;           /* lanes: independent parts of a batch; results do not depend on threads             */
+    double lr, lr_final;     /* lr, lr-final: peak learning rate and where it ends as a part of it                */
+    int64_t warmup;          /* warmup: steps of linear rise                                                      */
+    char schedule[16];       /* schedule: cosine, exponential or constant                                         */
+    double decay;            /* decay: factor of the exponential schedule per epoch                               */
+    double clip;             /* clip: largest gradient norm (0: none)                                             */
+    double weight_decay, beta1, beta2, epsilon;
+    double ema;              /* ema: decay of the moving average of the weights (0: none)                         */
+    int64_t augment;         /* augment: rotated and reflected copies of an instance (reinforce)                  */
+    char baseline[16];       /* baseline: greedy (frozen, as published) or pomo (mean over the copies)            */
+    int64_t epoch;           /* epoch: steps between comparisons with the frozen baseline                         */
+    int64_t compare;         /* compare: instances of that comparison                                             */
+    double margin;           /* margin: how much shorter the model must be to become the baseline                 */
+    int64_t validations;     /* validations: during the run (0: as many as cost 3 % of the time)                  */
+    int64_t validate_small, validate_large; /* instances of TSP-100 and TSP-1000, or CVRP-100 and CVRP-500        */
+    double checkpoint;       /* checkpoint: seconds between checkpoints                                           */
+    int64_t log_every;       /* log-every: steps between lines of the log                                         */
+    char command[1024];      /* the exact command, for the record                                                 */
+} invit_train_options;
+
+/* The defaults of a method: the ones that worked. */
+INVIT_API void invit_train_defaults(invit_problem problem, invit_train_method method, invit_train_options *options);
+
+/* One row of the table of options: key, what its value looks like, what it means. Returns false past the end. */
+typedef struct invit_option_info {
+    const char *key, *value, *help;
+} invit_option_info;
+INVIT_API bool invit_train_option(int i, invit_option_info *info);
+/* Sets one option from text; the error says what was expected. */
+INVIT_API invit_status invit_train_set(invit_train_options *options, const char *key, const char *text,
+                                       invit_error *err);
+/* The value of an option as text. */
+INVIT_API invit_status invit_train_get(const invit_train_options *options, const char *key, char *text, size_t size,
+                                       invit_error *err);
+/* Sets every option that a JSON file of keys and values names. */
+INVIT_API invit_status invit_train_read_config(invit_train_options *options, const char *path, invit_error *err);
+
+typedef struct invit_train_result {
+    int64_t steps, states;   /* done in all, earlier sessions of the run included */
+    double seconds;          /* likewise                                          */
+    double loss, accuracy;   /* mean since the last line of the log               */
+    double small_gap, large_gap; /* last validation: mean greedy gap, or NaN      */
+    bool finished;           /* false: stopped by the caller; resume continues    */
+} invit_train_result;
+
+/* Trains as the options say, in a new run directory; or, with resume, goes on with the run in options->run, whose own
+ * saved configuration then holds. Bit-identical whether or not it was interrupted, and for any number of threads.
+ * Cancelling stops after the current step with a checkpoint written. */
+INVIT_API invit_status invit_train(const invit_train_options *options, bool resume, const invit_control *control,
+                                   invit_train_result *result, invit_error *err);
+/* Reads a run's saved configuration. */
+INVIT_API invit_status invit_train_load(const char *run, invit_train_options *options, invit_error *err);
+/* Solves `count` instances of options->data with the teacher and writes them to a label file. */
+INVIT_API invit_status invit_train_label(const invit_train_options *options, int64_t count, const char *path,
+                                         const invit_control *control, invit_error *err);
 
 /* ---- models --------------------------------------------------------------------------------------------------- */
 

@@ -1,0 +1,15 @@
+/* The options of a training run, checked and saved. */
+#ifndef INVIT_LEARN_OPTIONS_H
+#define INVIT_LEARN_OPTIONS_H
+
+#include "base/outfile.h"
+#include "policy/model.h"
+
+/* Reports the first thing that cannot work. */
+invit_status inv_options_check(const invit_train_options *o, invit_error *err);
+/* The model these options describe. */
+invit_status inv_options_model(const invit_train_options *o, inv_config *c, invit_error *err);
+/* All options as JSON, readable by invit_train_read_config. */
+invit_status inv_options_write(const invit_train_options *o, const char *path, invit_error *err);
+
+#endif
