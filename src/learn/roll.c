@@ -1,0 +1,102 @@
+#include "learn/roll.h"
+
+#include "learn/lesson.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+invit_status inv_roller_init(inv_roller *r, int32_t room, const inv_config *c, invit_error *err)
+{
+    *r = (inv_roller){.room = room, .candidates = inv_candidates(c)};
+    r->state = calloc((size_t)room, sizeof *r->state);
+    r->active = calloc((size_t)room, sizeof *r->active);
+    r->logp = calloc((size_t)room * (size_t)r->candidates, sizeof *r->logp);
+    if (r->state && r->active && r->logp) return INVIT_OK;
+    inv_roller_destroy(r);
+    return inv_no_memory(err, (size_t)room * (size_t)r->candidates * sizeof *r->logp);
+}
+
+void inv_roller_destroy(inv_roller *r)
+{
+    free(r->state);
+    free(r->active);
+    free(r->logp);
+    *r = (inv_roller){0};
+}
+
+static int32_t likeliest(const float *logp, int32_t candidates)
+{
+    int32_t best = 0;
+    for (int32_t j = 1; j < candidates; j++)
+        if (logp[j] > logp[best]) best = j;
+    return best;
+}
+
+static int32_t sampled(const float *logp, int32_t candidates, inv_rng *rng)
+{
+    double u = inv_rng_double(rng);
+    int32_t last = likeliest(logp, candidates); /* in case rounding leaves a little over */
+    for (int32_t j = 0; j < candidates; j++) {
+        if (!(logp[j] > -INFINITY)) continue;
+        u -= exp((double)logp[j]);
+        if (u < 0) return j;
+    }
+    return last;
+}
+
+static int32_t node_of(const inv_config *c, const inv_state *s, int32_t candidate)
+{
+    return c->problem == INVIT_CVRP && candidate == c->action_k ? 0 : s->node[candidate];
+}
+
+/* The only move there is, or -1 when the policy has to choose. */
+static int32_t forced(const inv_state *s)
+{
+    if (inv_choices(s) != 1) return -1;
+    return s->action == 1 ? s->node[0] : 0;
+}
+
+invit_status inv_roll(inv_roller *r, inv_policy *policy, const inv_config *c, inv_walk **walk, int32_t count,
+                      const int32_t *limit, inv_rng *sample, int64_t *decisions, invit_error *err)
+{
+    for (int32_t step = 0;; step++) {
+        int32_t active = 0, moved = 0;
+        for (int32_t i = 0; i < count; i++) {
+            if (inv_walk_done(walk[i]) || (limit && step >= limit[i])) continue;
+            inv_state *s = &r->state[active];
+            inv_walk_view(walk[i], s);
+            moved++;
+            int32_t only = forced(s);
+            if (only >= 0)
+                inv_walk_visit(walk[i], only);
+            else
+                r->active[active++] = i;
+        }
+        if (moved == 0) return INVIT_OK;
+        *decisions += moved;
+        if (active == 0) continue;
+        INV_CHECK(inv_policy_forward(policy, r->state, active, r->logp, err));
+        for (int32_t a = 0; a < active; a++) {
+            const float *logp = r->logp + (size_t)a * (size_t)r->candidates;
+            int32_t pick = sample ? sampled(logp, r->candidates, sample) : likeliest(logp, r->candidates);
+            inv_walk_visit(walk[r->active[a]], node_of(c, &r->state[a], pick));
+        }
+    }
+}
+
+static double between(const double *xy, int32_t a, int32_t b)
+{
+    double dx = xy[2 * (size_t)a] - xy[2 * (size_t)b], dy = xy[2 * (size_t)a + 1] - xy[2 * (size_t)b + 1];
+    return sqrt(dx * dx + dy * dy);
+}
+
+double inv_order_length(const invit_instance *p, const int32_t *order, int32_t count)
+{
+    int32_t at = p->problem == INVIT_CVRP ? 0 : order[0], home = at;
+    double length = 0;
+    for (int32_t i = 0; i < count; i++) {
+        length += between(p->xy, at, order[i]);
+        at = order[i];
+    }
+    return length + between(p->xy, at, home);
+}
