@@ -222,7 +222,7 @@ INVIT_API invit_status invit_train_set(invit_train_options *options, const char 
 /* The value of an option as text. */
 INVIT_API invit_status invit_train_get(const invit_train_options *options, const char *key, char *text, size_t size,
                                        invit_error *err);
-/* Sets every option that a JSON file of keys and values names. */
+/* Sets every option that a file of lines `key = value` names; # begins a comment. */
 INVIT_API invit_status invit_train_read_config(invit_train_options *options, const char *path, invit_error *err);
 
 typedef struct invit_train_result {
@@ -233,9 +233,10 @@ typedef struct invit_train_result {
     bool finished;           /* false: stopped by the caller; resume continues    */
 } invit_train_result;
 
-/* Trains as the options say, in a new run directory; or, with resume, goes on with the run in options->run, whose own
- * saved configuration then holds. Bit-identical whether or not it was interrupted, and for any number of threads.
- * Cancelling stops after the current step with a checkpoint written. */
+/* Trains as the options say, in a new run directory; or, with resume, goes on with the run in options->run, whose saved
+ * configuration (invit_train_load) the options should be, but for minutes, steps and threads. Bit-identical whether or
+ * not it was interrupted, and for any number of threads. Cancelling stops after the current step with a checkpoint
+ * written. Messages for the user come through the progress callback. */
 INVIT_API invit_status invit_train(const invit_train_options *options, bool resume, const invit_control *control,
                                    invit_train_result *result, invit_error *err);
 /* Reads a run's saved configuration. */

@@ -37,7 +37,6 @@ static invit_status parse_source(const char **text, inv_source *s, double *share
     s->distribution = (invit_distribution)d;
     char *end;
     INV_CHECK(parse_range("data", *text + length + 1, &end, 4, &s->low, &s->high, err));
-    *share = 1;
     if (*end == ':') {
         char *from = end + 1;
         *share = strtod(from, &end);
@@ -58,7 +57,7 @@ invit_status inv_mix_parse(inv_mix *m, const invit_train_options *o, invit_error
         if (m->sources == INV_MAX_SOURCES)
             return inv_fail(err, INVIT_ERR_ARGUMENT, "data: more than %d parts", INV_MAX_SOURCES);
         inv_source *s = &m->source[m->sources++];
-        double share;
+        double share = 1;
         INV_CHECK(parse_source(&text, s, &share, err));
         double mean = s->low == s->high ? s->low : (s->high - s->low) / log((double)s->high / s->low);
         sum += share / mean;

@@ -1,8 +1,8 @@
 /* The options of a training run: one table gives the flags, the keys of a config file, the defaults and the help. */
 #include "learn/options.h"
 
+#include <ctype.h>
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -73,7 +73,6 @@ static const row table[] = {
     {"validate-large", "N", "instances of TSP-1000 or CVRP-500 to validate on", WHOLE, FIELD(validate_large), 0, 1e6},
     {"checkpoint", "S", "seconds between checkpoints", REAL, FIELD(checkpoint), 0, 1e9},
     {"log-every", "N", "steps between lines of the log", WHOLE, FIELD(log_every), 1, 1e9},
-    {"command", "TEXT", "the command that began the run", TEXT, FIELD(command), 0, 0},
 };
 #define ROWS ((int)(sizeof table / sizeof table[0]))
 
@@ -208,7 +207,8 @@ static void get_row(const invit_train_options *o, const row *r, char *text, size
         snprintf(text, size, "%lld", (long long)*(const int64_t *)field);
         break;
     case REAL:
-        snprintf(text, size, "%.17g", *(const double *)field);
+        snprintf(text, size, "%.15g", *(const double *)field);
+        if (strtod(text, NULL) != *(const double *)field) snprintf(text, size, "%.17g", *(const double *)field);
         break;
     }
 }
@@ -221,77 +221,52 @@ invit_status invit_train_get(const invit_train_options *o, const char *key, char
     return INVIT_OK;
 }
 
-static invit_status set_from_json(invit_train_options *o, const char *key, const json_t *value, const char *path,
-                                  invit_error *err)
+static char *trim(char *text)
 {
-    char number[64];
-    const char *text = number;
-    if (json_is_string(value))
-        text = json_string_value(value);
-    else if (json_is_integer(value))
-        snprintf(number, sizeof number, "%lld", (long long)json_integer_value(value));
-    else if (json_is_real(value))
-        snprintf(number, sizeof number, "%.17g", json_real_value(value));
-    else if (json_is_boolean(value))
-        text = json_is_true(value) ? "yes" : "no";
-    else
-        return inv_fail(err, INVIT_ERR_INPUT, "%s: '%s' must be a number, a text or true/false", path, key);
+    while (isspace((unsigned char)*text)) text++;
+    char *end = text + strlen(text);
+    while (end > text && isspace((unsigned char)end[-1])) *--end = 0;
+    return text;
+}
+
+static invit_status read_line(invit_train_options *o, char *line, const char *path, int number, invit_error *err)
+{
+    char *key = trim(line), *equals = strchr(key, '=');
+    if (!*key || *key == '#') return INVIT_OK;
+    if (!equals) return inv_fail(err, INVIT_ERR_INPUT, "%s:%d: expected `key = value`, got '%s'", path, number, key);
+    *equals = 0;
     invit_error why = {0};
-    if (invit_train_set(o, key, text, &why) != INVIT_OK)
-        return inv_fail(err, INVIT_ERR_INPUT, "%s: %.900s", path, why.message);
+    if (invit_train_set(o, trim(key), trim(equals + 1), &why) != INVIT_OK)
+        return inv_fail(err, INVIT_ERR_INPUT, "%s:%d: %.900s", path, number, why.message);
     return INVIT_OK;
 }
 
 invit_status invit_train_read_config(invit_train_options *o, const char *path, invit_error *err)
 {
-    json_error_t where;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
-    if (!root)
-        return inv_fail(err, where.line < 0 ? INVIT_ERR_IO : INVIT_ERR_INPUT, "%s:%d: %s", path, where.line, where.text);
+    FILE *file = fopen(path, "r");
+    if (!file) return inv_fail(err, INVIT_ERR_IO, "%s: %s", path, strerror(errno));
+    char *line = NULL;
+    size_t room = 0;
     invit_status status = INVIT_OK;
-    if (!json_is_object(root))
-        status = inv_fail(err, INVIT_ERR_INPUT, "%s: expected a JSON object of options", path);
-    const char *key;
-    json_t *value;
-    json_object_foreach(root, key, value)
-    {
-        if (status != INVIT_OK) break;
-        if (strcmp(key, "version") == 0) continue; /* written by inv_options_write, for the reader */
-        status = set_from_json(o, key, value, path, err);
-    }
-    json_decref(root);
+    for (int number = 1; status == INVIT_OK && getline(&line, &room, file) >= 0; number++)
+        status = read_line(o, line, path, number, err);
+    if (status == INVIT_OK && ferror(file)) status = inv_fail(err, INVIT_ERR_IO, "%s: %s", path, strerror(errno));
+    free(line);
+    fclose(file);
     return status;
 }
 
 invit_status inv_options_write(const invit_train_options *o, const char *path, invit_error *err)
 {
-    json_t *root = json_object();
-    if (!root) return inv_no_memory(err, 64);
-    json_object_set_new(root, "version", json_string(invit_version()));
+    inv_outfile *file;
+    INV_CHECK(inv_outfile_open(path, &file, err));
+    inv_outfile_printf(file, "# invit %s\n# %s\n", invit_version(), o->command);
     for (int i = 0; i < ROWS; i++) {
         char text[2048];
         get_row(o, &table[i], text, sizeof text);
-        const void *field = (const char *)o + table[i].offset;
-        json_t *value = table[i].kind == WHOLE  ? json_integer(*(const int64_t *)field)
-                        : table[i].kind == REAL ? json_real(*(const double *)field)
-                                                : json_string(text);
-        if (!value || json_object_set_new(root, table[i].key, value) != 0) {
-            json_decref(root);
-            return inv_fail(err, INVIT_ERR_ARGUMENT, "%s: not valid UTF-8: '%s'", table[i].key, text);
-        }
+        if (text[0]) inv_outfile_printf(file, "%s = %s\n", table[i].key, text);
     }
-    char *dump = json_dumps(root, JSON_INDENT(2));
-    json_decref(root);
-    if (!dump) return inv_no_memory(err, 4096);
-    invit_status status;
-    inv_outfile *file = NULL;
-    INV_TRY(inv_outfile_open(path, &file, err));
-    inv_outfile_puts(file, dump);
-    inv_outfile_puts(file, "\n");
-    status = inv_outfile_close(file, err);
-done:
-    free(dump);
-    return status;
+    return inv_outfile_close(file, err);
 }
 
 invit_status inv_options_model(const invit_train_options *o, inv_config *c, invit_error *err)

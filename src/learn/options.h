@@ -9,7 +9,7 @@
 invit_status inv_options_check(const invit_train_options *o, invit_error *err);
 /* The model these options describe. */
 invit_status inv_options_model(const invit_train_options *o, inv_config *c, invit_error *err);
-/* All options as JSON, readable by invit_train_read_config. */
+/* All options as lines `key = value`, readable by invit_train_read_config and by --config. */
 invit_status inv_options_write(const invit_train_options *o, const char *path, invit_error *err);
 
 #endif

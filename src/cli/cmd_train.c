@@ -1,0 +1,166 @@
+/* invit train: learn a model, by imitation or REINFORCE. The options are the library's table, so that flags, the keys of
+ * a configuration file and the run's saved configuration are the same names. */
+#include "cli/cli.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 96 };
+
+typedef struct values {
+    const char *text[MOST]; /* one per library option, NULL when not given */
+    const char *resume, *output;
+    int64_t count;
+    bool quiet;
+} values;
+
+typedef struct table {
+    cli_option option[MOST + 8];
+    char fallback[MOST][600];
+    int library; /* rows that are the library's */
+} table;
+
+static void fill_table(table *t, const invit_train_options *defaults)
+{
+    invit_option_info info;
+    int n = 0;
+    for (; n < MOST && invit_train_option(n, &info); n++) {
+        invit_train_get(defaults, info.key, t->fallback[n], sizeof t->fallback[n], NULL);
+        t->option[n] = (cli_option){.name = info.key,
+                                    .type = CLI_STRING,
+                                    .offset = offsetof(values, text) + (size_t)n * sizeof(const char *),
+                                    .metavar = info.value,
+                                    .fallback = t->fallback[n],
+                                    .help = info.help};
+    }
+    t->library = n;
+    t->option[n++] = (cli_option){.name = "resume", .type = CLI_STRING, .offset = offsetof(values, resume),
+                                  .metavar = "DIR", .fallback = "",
+                                  .help = "go on with the run in DIR; minutes, steps and threads may be given anew"};
+    t->option[n++] = (cli_option){.name = "output", .letter = 'o', .type = CLI_STRING, .offset = offsetof(values, output),
+                                  .metavar = "FILE", .fallback = "", .help = "label: the file to write"};
+    t->option[n++] = (cli_option){.name = "count", .letter = 'n', .type = CLI_INT64, .offset = offsetof(values, count),
+                                  .metavar = "N", .min = 1, .max = 1e9, .help = "label: instances to solve"};
+    t->option[n++] = (cli_option){.name = "quiet", .letter = 'q', .type = CLI_BOOL, .offset = offsetof(values, quiet),
+                                  .help = "no progress line"};
+    t->option[n] = (cli_option)CLI_END;
+}
+
+static const char *const about =
+    "Trains a model from nothing or from --init. `imitate` learns from near-optimal tours that the teacher makes on the "
+    "fly; `reinforce` optimises the tours themselves. A run lives in a directory and can be resumed bit for bit after "
+    "any interruption. `invit train label` writes a file of labels for --labels. Under mpirun the ranks share each batch.";
+
+static const char *const more =
+    "Examples:\n"
+    "  invit train tsp --run runs/tsp --minutes 20\n"
+    "  invit train cvrp --data uniform:100,clustered:200:0.5 --run runs/cvrp --minutes 60\n"
+    "  invit train tsp --method reinforce --init runs/tsp/best.safetensors --run runs/fine --minutes 30\n"
+    "  invit train --resume runs/tsp\n"
+    "  invit train label tsp --data uniform:100 --count 20000 -o labels.bin";
+
+static void join_command(int argc, char **argv, char *out, size_t size)
+{
+    size_t at = (size_t)snprintf(out, size, "invit");
+    for (int i = 0; i < argc && at < size; i++) {
+        bool quote = strpbrk(argv[i], " '\"$&;|<>*?#\n\t") != NULL || !argv[i][0];
+        at += (size_t)snprintf(out + at, size - at, quote ? " '%s'" : " %s", argv[i]);
+    }
+    for (char *c = out; *c; c++)
+        if (*c == '\n') *c = ' ';
+}
+
+/* First the problem and the method, since they choose the defaults, then everything that was given. */
+static int gather(const values *v, const table *t, const char *problem, invit_train_options *o, invit_error *err)
+{
+    const char *method = "imitate";
+    for (int i = 0; i < t->library; i++) {
+        if (!v->text[i]) continue;
+        if (strcmp(t->option[i].name, "method") == 0) method = v->text[i];
+        if (strcmp(t->option[i].name, "problem") == 0 && !problem) problem = v->text[i];
+    }
+    if (v->resume) {
+        if (invit_train_load(v->resume, o, err) != INVIT_OK) return cli_report(err);
+    } else {
+        if (!problem) return cli_bad_usage("train: name the problem, tsp or cvrp");
+        invit_train_options probe;
+        invit_train_defaults(INVIT_TSP, INVIT_IMITATE, &probe);
+        if (invit_train_set(&probe, "problem", problem, err) != INVIT_OK ||
+            invit_train_set(&probe, "method", method, err) != INVIT_OK)
+            return cli_bad_usage("%s", err->message);
+        invit_train_defaults(probe.problem, probe.method, o);
+    }
+    bool steps = false, minutes = false;
+    for (int i = 0; i < t->library; i++) {
+        const char *name = t->option[i].name;
+        if (!v->text[i]) continue;
+        bool bound = strcmp(name, "minutes") == 0 || strcmp(name, "steps") == 0;
+        if (v->resume && !bound && strcmp(name, "threads") != 0)
+            return cli_bad_usage("--%s cannot change in a resumed run (minutes, steps and threads can)", name);
+        if (strcmp(name, "problem") == 0) continue;
+        if (invit_train_set(o, name, v->text[i], err) != INVIT_OK) return cli_bad_usage("%s", err->message);
+        steps |= strcmp(name, "steps") == 0;
+        minutes |= strcmp(name, "minutes") == 0;
+    }
+    if (minutes && !steps) o->steps = 0;
+    return CLI_GO;
+}
+
+static int run_label(const values *v, const invit_train_options *o)
+{
+    invit_error err = {0};
+    cli_progress progress = {0};
+    invit_control control = cli_control(&progress, v->quiet);
+    if (!v->output) return cli_bad_usage("train label: where to write? (-o FILE)");
+    invit_status status = invit_train_label(o, v->count, v->output, &control, &err);
+    cli_progress_clear(&progress);
+    return status == INVIT_OK ? CLI_OK : cli_report(&err);
+}
+
+static int run_train(const values *v, const invit_train_options *o)
+{
+    invit_error err = {0};
+    cli_progress progress = {0};
+    invit_control control = cli_control(&progress, v->quiet);
+    invit_train_result result;
+    invit_status status = invit_train(o, v->resume != NULL, &control, &result, &err);
+    cli_progress_clear(&progress);
+    if (status != INVIT_OK) return cli_report(&err);
+    if (!v->quiet)
+        printf("%s: %lld steps, %lld states, %.1f min; gap %.2f %% (small), %.2f %% (large)%s\n", o->run,
+               (long long)result.steps, (long long)result.states, result.seconds / 60, 100 * result.small_gap,
+               100 * result.large_gap, result.finished ? "" : "; stopped, --resume goes on");
+    return result.finished ? CLI_OK : CLI_INTERRUPTED;
+}
+
+int cmd_train(int argc, char **argv)
+{
+    invit_train_options defaults, o;
+    invit_train_defaults(INVIT_TSP, INVIT_IMITATE, &defaults);
+    table *t = calloc(1, sizeof *t);
+    if (!t) return cli_fail("out of memory");
+    fill_table(t, &defaults);
+    cli_spec spec = {.command = "train", .usage = "tsp|cvrp --run DIR [OPTION...]\n--resume DIR [OPTION...]\n"
+                                                  "label tsp|cvrp -o FILE [OPTION...]",
+                     .about = about, .options = t->option, .min_args = 0, .max_args = 2, .more = more};
+    values v = {.count = 10000};
+    cli_args args;
+    int code = cli_parse(&spec, &v, argc, argv, &args);
+    if (code != CLI_GO) {
+        free(t);
+        return code;
+    }
+    bool label = args.count > 0 && strcmp(args.item[0], "label") == 0;
+    const char *problem = args.count > label ? args.item[label] : NULL;
+    invit_error err = {0};
+    code = gather(&v, t, problem, &o, &err);
+    if (code == CLI_GO) {
+        join_command(argc, argv, o.command, sizeof o.command);
+        code = label ? run_label(&v, &o) : run_train(&v, &o);
+    }
+    cli_args_free(&args);
+    free(t);
+    return code;
+}

@@ -1,0 +1,140 @@
+/* Imitation: labelled states of good tours, cross-entropy over the candidates. */
+#include "learn/trainer.h"
+
+#include <math.h>
+#include <string.h>
+
+static int32_t pool_level(const inv_trainer *t)
+{
+    int32_t level = (int32_t)(t->o->pool / t->o->lanes), batch = (int32_t)(t->o->batch / t->o->lanes);
+    return level > batch ? level : batch;
+}
+
+bool inv_imitate_needs_labels(const inv_trainer *t, const inv_lane *lane)
+{
+    return lane->pool.count < pool_level(t);
+}
+
+/* Draws instances for one group of lessons: enough to roll in together, few enough to keep the pool mixed. */
+static invit_status draw_group(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t *count, invit_error *err)
+{
+    int32_t nodes = 0;
+    *count = 0;
+    while (*count < INV_GROUP && nodes < 2000) {
+        int32_t i = *count;
+        if (t->labels) {
+            int64_t pick = (int64_t)(inv_rng_double(&lane->rng) * (double)inv_labelfile_count(t->labels));
+            w->begin[i] = (int32_t)pick;
+            INV_CHECK(inv_labelfile_get(t->labels, pick, &w->instance[i], &w->lesson, err));
+        } else {
+            INV_CHECK(inv_mix_draw(&t->mix, &lane->rng, &w->instance[i], err));
+        }
+        ++*count;
+        INV_CHECK(inv_index_create(w->instance[i], &w->index[i], err));
+        INV_CHECK(inv_worker_bind(t, w, i, w->instance[i], w->index[i], err));
+        nodes += w->instance[i]->n;
+    }
+    return INVIT_OK;
+}
+
+static void free_group(inv_worker *w, int32_t count)
+{
+    for (int32_t i = 0; i < count; i++) {
+        inv_index_destroy(w->index[i]);
+        invit_instance_destroy(w->instance[i]);
+        w->index[i] = NULL;
+        w->instance[i] = NULL;
+    }
+}
+
+/* limit[i] > 0: the policy takes that many steps before the teacher does. The walks that roll in come first. */
+static invit_status roll_in(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t count, invit_error *err)
+{
+    for (int32_t i = 0; i < count; i++) {
+        const invit_instance *p = w->instance[i];
+        bool own = inv_rng_double(&lane->rng) < t->o->rollin;
+        int32_t most = p->n - 3 > 1 ? p->n - 3 : 1;
+        w->limit[i] = own ? 1 + (int32_t)inv_rng_below(&lane->rng, (uint32_t)most) : 0;
+        inv_frame_for_copy(p, 1 + (int)inv_rng_below(&lane->rng, 2), &lane->rng, &w->frame[i]);
+        int32_t start = p->problem == INVIT_TSP ? (int32_t)inv_rng_below(&lane->rng, (uint32_t)p->n) : 0;
+        inv_walk_start(w->walk[i], start, &w->frame[i]);
+    }
+    int64_t decisions = 0;
+    INV_CHECK(inv_roll(&w->roller, w->roll, &t->config, w->walk, count, w->limit, NULL, &decisions, err));
+    lane->tally.decisions += (double)decisions;
+    return INVIT_OK;
+}
+
+static invit_status learn_walk(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t i, invit_error *err)
+{
+    const invit_instance *p = w->instance[i];
+    bool own = w->limit[i] > 0 && !inv_walk_done(w->walk[i]);
+    inv_lesson *l = &w->lesson;
+    if (own) {
+        INV_CHECK(inv_lesson_complete(l, w->teacher, p, w->walk[i], t->o->effort, &lane->rng, err));
+    } else if (t->labels) {
+        invit_instance *again = NULL;
+        INV_CHECK(inv_labelfile_get(t->labels, w->begin[i], &again, l, err));
+        invit_instance_destroy(again);
+    } else {
+        INV_CHECK(inv_lesson_teach(l, w->teacher, p, t->o->effort, &lane->rng, err));
+    }
+    inv_replay_tally tally = {0};
+    for (int64_t k = 0; k < t->o->walks; k++) {
+        if (!own && p->problem == INVIT_TSP) inv_lesson_turn(l, &lane->rng);
+        inv_frame_for_copy(p, 1 + (int)inv_rng_below(&lane->rng, 2), &lane->rng, &w->frame[i]);
+        INV_CHECK(inv_replay(w->walk[i], &t->config, l, &w->frame[i], t->o->share, &lane->rng, &lane->pool, &tally, err));
+    }
+    lane->tally.seen += (double)tally.seen;
+    lane->tally.skipped += (double)tally.skipped;
+    return INVIT_OK;
+}
+
+static invit_status add_lessons(inv_trainer *t, inv_worker *w, inv_lane *lane, invit_error *err)
+{
+    int32_t count = 0;
+    invit_status status;
+    INV_TRY(draw_group(t, w, lane, &count, err));
+    INV_TRY(roll_in(t, w, lane, count, err));
+    for (int32_t i = 0; i < count; i++) INV_TRY(learn_walk(t, w, lane, i, err));
+done:
+    free_group(w, count);
+    return status;
+}
+
+/* Loss and its derivative for a chunk whose logp is there: mean cross-entropy over the whole batch. */
+static void cross_entropy(const inv_trainer *t, inv_worker *w, const int32_t *label, int32_t count, inv_tally *tally)
+{
+    int32_t candidates = inv_candidates(&t->config);
+    float scale = 1.0f / (float)t->o->batch;
+    for (int32_t i = 0; i < count; i++) {
+        const float *logp = w->logp + (size_t)i * (size_t)candidates;
+        float *d = w->dlogit + (size_t)i * (size_t)candidates;
+        int32_t best = 0;
+        for (int32_t j = 0; j < candidates; j++) {
+            d[j] = logp[j] > -INFINITY || isnan(logp[j]) ? scale * expf(logp[j]) : 0;
+            if (logp[j] > logp[best]) best = j;
+        }
+        d[label[i]] -= scale;
+        tally->states++;
+        tally->loss -= (double)logp[label[i]];
+        tally->right += best == label[i];
+    }
+}
+
+invit_status inv_imitate_lane(inv_trainer *t, inv_worker *w, inv_lane *lane, invit_error *err)
+{
+    while (inv_imitate_needs_labels(t, lane)) INV_CHECK(add_lessons(t, w, lane, err));
+
+    int32_t batch = (int32_t)(t->o->batch / t->o->lanes), from = inv_pool_take(&lane->pool, batch, &lane->rng);
+    memset(lane->grad, 0, t->model->params * sizeof *lane->grad);
+    for (int32_t at = 0; at < batch; at += INV_CHUNK) {
+        int32_t count = batch - at < INV_CHUNK ? batch - at : INV_CHUNK;
+        const inv_state *states = lane->pool.state + from + at;
+        INV_CHECK(inv_policy_forward(w->train, states, count, w->logp, err));
+        cross_entropy(t, w, lane->pool.label + from + at, count, &lane->tally);
+        inv_policy_backward(w->train, states, count, w->dlogit, lane->grad);
+    }
+    inv_policy_flush_gradient(w->train, t->model, lane->grad);
+    return INVIT_OK;
+}

@@ -1,0 +1,160 @@
+/* REINFORCE as published: sampled rollouts of the model against greedy rollouts of a frozen one on the same augmented
+ * instances, loss = mean of (length - baseline length) * log p(tour). The sampled tours are kept as orders and replayed
+ * state by state for the gradient. */
+#include "learn/exam.h"
+#include "learn/trainer.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Fresh instances, each with `augment` copies in their own frames and from their own start nodes. */
+static invit_status draw_copies(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t groups, invit_error *err)
+{
+    int32_t copies = (int32_t)t->o->augment;
+    for (int32_t g = 0; g < groups; g++) {
+        INV_CHECK(inv_mix_draw(&t->mix, &lane->rng, &w->instance[g], err));
+        INV_CHECK(inv_index_create(w->instance[g], &w->index[g], err));
+        for (int32_t c = 0; c < copies; c++) {
+            int32_t i = g * copies + c;
+            const invit_instance *p = w->instance[g];
+            INV_CHECK(inv_worker_bind(t, w, i, p, w->index[g], err));
+            inv_frame_for_copy(p, c, &lane->rng, &w->frame[i]);
+            w->begin[i] = p->problem == INVIT_TSP ? (int32_t)inv_rng_below(&lane->rng, (uint32_t)p->n) : 0;
+        }
+    }
+    return INVIT_OK;
+}
+
+static invit_status roll_copies(inv_trainer *t, inv_worker *w, inv_policy *policy, int32_t count, inv_rng *sample,
+                                double *decisions, invit_error *err)
+{
+    for (int32_t i = 0; i < count; i++) inv_walk_start(w->walk[i], w->begin[i], &w->frame[i]);
+    int64_t moves = 0;
+    INV_CHECK(inv_roll(&w->roller, policy, &t->config, w->walk, count, NULL, sample, &moves, err));
+    *decisions += (double)moves;
+    return INVIT_OK;
+}
+
+static double walk_length(const inv_walk *walk, const invit_instance *p)
+{
+    int32_t count;
+    const int32_t *order = inv_walk_order(walk, &count);
+    return inv_order_length(p, order, count);
+}
+
+/* Keeps the sampled orders and lengths, since the walks are used again. */
+static void keep_samples(const inv_trainer *t, inv_worker *w, int32_t count)
+{
+    for (int32_t i = 0; i < count; i++) {
+        const int32_t *order = inv_walk_order(w->walk[i], &w->orders[i]);
+        memcpy(w->order[i], order, (size_t)w->orders[i] * sizeof *order);
+        w->length[i] = inv_order_length(w->instance[i / t->o->augment], order, w->orders[i]);
+    }
+}
+
+static invit_status find_advantages(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t count, invit_error *err)
+{
+    int32_t copies = (int32_t)t->o->augment;
+    bool pomo = strcmp(t->o->baseline, "pomo") == 0;
+    if (!pomo) INV_CHECK(roll_copies(t, w, w->frozen, count, NULL, &lane->tally.decisions, err));
+    for (int32_t i = 0; i < count; i++) {
+        double baseline = 0;
+        if (pomo)
+            for (int32_t c = 0; c < copies; c++) baseline += w->length[i / copies * copies + c] / copies;
+        else
+            baseline = walk_length(w->walk[i], w->instance[i / copies]);
+        w->advantage[i] = w->length[i] - baseline;
+        lane->tally.rollouts++;
+        lane->tally.length += w->length[i];
+        lane->tally.baseline += baseline;
+    }
+    return INVIT_OK;
+}
+
+/* d loss / d logit = weight (1[j is the action] - p_j), where weight = advantage / batch. */
+static invit_status learn_chunk(inv_trainer *t, inv_worker *w, inv_lane *lane, invit_error *err)
+{
+    int32_t candidates = inv_candidates(&t->config), count = w->chunk.count;
+    INV_CHECK(inv_policy_forward(w->train, w->chunk.state, count, w->logp, err));
+    for (int32_t i = 0; i < count; i++) {
+        const float *logp = w->logp + (size_t)i * (size_t)candidates;
+        float *d = w->dlogit + (size_t)i * (size_t)candidates;
+        for (int32_t j = 0; j < candidates; j++)
+            d[j] = logp[j] > -INFINITY || isnan(logp[j]) ? -w->weight[i] * expf(logp[j]) : 0;
+        d[w->chunk.label[i]] += w->weight[i];
+        lane->tally.states++;
+        lane->tally.loss += (double)w->weight[i] * (double)logp[w->chunk.label[i]];
+    }
+    inv_policy_backward(w->train, w->chunk.state, count, w->dlogit, lane->grad);
+    w->chunk.count = 0;
+    return INVIT_OK;
+}
+
+static invit_status replay_sample(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t i, invit_error *err)
+{
+    inv_walk *walk = w->walk[i];
+    float weight = (float)(w->advantage[i] / (double)t->o->batch);
+    inv_walk_start(walk, w->begin[i], &w->frame[i]);
+    for (int32_t k = t->config.problem == INVIT_TSP ? 1 : 0; k < w->orders[i]; k++) {
+        inv_state s;
+        inv_walk_view(walk, &s);
+        if (inv_choices(&s) > 1) { /* a forced move has probability one: no gradient */
+            w->weight[w->chunk.count] = weight;
+            INV_CHECK(inv_pool_add(&w->chunk, &s, inv_candidate_of(&t->config, &s, w->order[i][k]), err));
+            if (w->chunk.count == INV_CHUNK) INV_CHECK(learn_chunk(t, w, lane, err));
+        }
+        inv_walk_visit(walk, w->order[i][k]);
+    }
+    return INVIT_OK;
+}
+
+invit_status inv_reinforce_lane(inv_trainer *t, inv_worker *w, inv_lane *lane, invit_error *err)
+{
+    int32_t count = (int32_t)(t->o->batch / t->o->lanes), groups = count / (int32_t)t->o->augment;
+    invit_status status;
+    memset(lane->grad, 0, t->model->params * sizeof *lane->grad);
+    w->chunk.count = 0;
+    INV_TRY(draw_copies(t, w, lane, groups, err));
+    INV_TRY(roll_copies(t, w, w->roll, count, &lane->rng, &lane->tally.decisions, err));
+    keep_samples(t, w, count);
+    INV_TRY(find_advantages(t, w, lane, count, err));
+    for (int32_t i = 0; i < count; i++) INV_TRY(replay_sample(t, w, lane, i, err));
+    if (w->chunk.count > 0) INV_TRY(learn_chunk(t, w, lane, err));
+    inv_policy_flush_gradient(w->train, t->model, lane->grad);
+done:
+    for (int32_t g = 0; g < groups; g++) {
+        inv_index_destroy(w->index[g]);
+        invit_instance_destroy(w->instance[g]);
+        w->index[g] = NULL;
+        w->instance[g] = NULL;
+    }
+    return status;
+}
+
+/* Greedy best-of-augmentations of both on fresh instances; the seed of the epoch makes them the same on every rank. */
+invit_status inv_reinforce_epoch(inv_trainer *t, invit_error *err)
+{
+    t->s.epoch++;
+    if (strcmp(t->o->baseline, "greedy") != 0) return INVIT_OK;
+    inv_rng rng;
+    inv_rng_init(&rng, (uint64_t)t->o->seed, UINT64_MAX - (uint64_t)t->s.epoch);
+    int32_t count = (int32_t)t->o->compare;
+    inv_exam *e = NULL;
+    invit_status status;
+    double mean[2] = {0, 0};
+    INV_TRY(inv_exam_create(count, &e, err));
+    for (int32_t i = 0; i < count; i++) INV_TRY(inv_mix_draw(&t->mix, &rng, &e->instance[i], err));
+    for (int side = 0; side < 2; side++) {
+        INV_TRY(inv_exam_take(t, e, side == 0 ? INV_BY_MODEL : INV_BY_FROZEN, (int32_t)t->o->augment,
+                              inv_rng_u64(&rng), err));
+        for (int32_t i = 0; i < count; i++) mean[side] += e->best[i] / count;
+    }
+    if (mean[0] < mean[1] - t->o->margin) {
+        memcpy(t->frozen->param, t->model->param, t->model->params * sizeof *t->model->param);
+        inv_prepared_refresh(t->prepared_frozen, t->frozen);
+        t->s.swaps++;
+    }
+done:
+    inv_exam_destroy(e);
+    return status;
+}

@@ -1,0 +1,249 @@
+#include "learn/trainer.h"
+
+#include "base/parallel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int32_t largest_k(const inv_config *c)
+{
+    int32_t k = c->action_k;
+    for (int32_t i = 0; i < c->state_views; i++)
+        if (c->state_k[i] > k) k = c->state_k[i];
+    return k;
+}
+
+invit_status inv_worker_bind(inv_trainer *t, inv_worker *w, int32_t i, const invit_instance *p, const inv_index *x,
+                             invit_error *err)
+{
+    if (w->walk[i]) return inv_walk_rebind(w->walk[i], p, x, err);
+    return inv_walk_create(p, x, t->config.action_k, largest_k(&t->config), &w->walk[i], err);
+}
+
+static int32_t largest_instance(const inv_trainer *t)
+{
+    int32_t n = t->mix.largest;
+    if (t->labels && inv_labelfile_largest(t->labels) > n) n = inv_labelfile_largest(t->labels);
+    return n > 1001 ? n : 1001; /* validation goes up to 1000 nodes */
+}
+
+static invit_status create_orders(inv_trainer *t, inv_worker *w, invit_error *err)
+{
+    size_t n = 2 * (size_t)t->mix.largest + 2; /* CVRP: at most as many returns as customers */
+    w->order = calloc((size_t)w->walks, sizeof *w->order);
+    w->orders = calloc((size_t)w->walks, sizeof *w->orders);
+    if (!w->order || !w->orders) return inv_no_memory(err, (size_t)w->walks * sizeof *w->order);
+    for (int32_t i = 0; i < w->walks; i++)
+        if (!(w->order[i] = malloc(n * sizeof **w->order))) return inv_no_memory(err, n * sizeof **w->order);
+    return INVIT_OK;
+}
+
+static invit_status create_worker(inv_trainer *t, inv_worker *w, invit_error *err)
+{
+    bool reinforce = t->o->method == INVIT_REINFORCE;
+    int32_t walks = INV_GROUP, share = (int32_t)(t->o->batch / t->o->lanes), candidates = inv_candidates(&t->config);
+    if (reinforce && share > walks) walks = share;
+    if (reinforce && t->o->augment > walks) walks = (int32_t)t->o->augment;
+    size_t n = (size_t)walks;
+    w->walks = walks;
+    w->walk = calloc(n, sizeof *w->walk);
+    w->instance = calloc(n, sizeof *w->instance);
+    w->index = calloc(n, sizeof *w->index);
+    w->frame = calloc(n, sizeof *w->frame);
+    w->limit = calloc(n, sizeof *w->limit);
+    w->begin = calloc(n, sizeof *w->begin);
+    w->length = calloc(n, sizeof *w->length);
+    w->advantage = calloc(n, sizeof *w->advantage);
+    w->weight = calloc(INV_CHUNK, sizeof *w->weight);
+    w->logp = calloc((size_t)INV_CHUNK * (size_t)candidates, sizeof *w->logp);
+    w->dlogit = calloc((size_t)INV_CHUNK * (size_t)candidates, sizeof *w->dlogit);
+    if (!w->walk || !w->instance || !w->index || !w->frame || !w->limit || !w->begin || !w->length || !w->advantage ||
+        !w->weight || !w->logp || !w->dlogit)
+        return inv_no_memory(err, n * 64);
+    INV_CHECK(inv_teacher_create(&w->teacher, err));
+    INV_CHECK(inv_lesson_init(&w->lesson, largest_instance(t), err));
+    INV_CHECK(inv_roller_init(&w->roller, walks, &t->config, err));
+    INV_CHECK(inv_policy_create(t->prepared, INV_CHUNK, true, &w->train, err));
+    INV_CHECK(inv_policy_create(t->prepared, walks, false, &w->roll, err));
+    INV_CHECK(inv_policy_create(t->prepared_judge, walks, false, &w->judge, err));
+    if (!reinforce) return INVIT_OK;
+    INV_CHECK(inv_policy_create(t->prepared_frozen, walks, false, &w->frozen, err));
+    INV_CHECK(inv_pool_init(&w->chunk, INV_CHUNK, &t->config, err));
+    return create_orders(t, w, err);
+}
+
+static void destroy_worker(inv_worker *w)
+{
+    for (int32_t i = 0; i < w->walks; i++) {
+        if (w->walk) inv_walk_destroy(w->walk[i]);
+        if (w->order) free(w->order[i]);
+    }
+    inv_teacher_destroy(w->teacher);
+    inv_lesson_destroy(&w->lesson);
+    inv_roller_destroy(&w->roller);
+    inv_policy_destroy(w->train);
+    inv_policy_destroy(w->roll);
+    inv_policy_destroy(w->judge);
+    inv_policy_destroy(w->frozen);
+    inv_pool_destroy(&w->chunk);
+    free(w->walk);
+    free(w->instance);
+    free(w->index);
+    free(w->frame);
+    free(w->limit);
+    free(w->begin);
+    free(w->length);
+    free(w->advantage);
+    free(w->weight);
+    free(w->logp);
+    free(w->dlogit);
+    free(w->order);
+    free(w->orders);
+}
+
+static invit_status create_lanes(inv_trainer *t, invit_error *err)
+{
+    int size = inv_comm_size(t->comm);
+    if (t->o->lanes % size != 0)
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "lanes: %lld cannot be shared by %d ranks", (long long)t->o->lanes, size);
+    t->lanes = (int32_t)t->o->lanes / size;
+    t->first_lane = t->lanes * inv_comm_rank(t->comm);
+    t->lane = calloc((size_t)t->lanes, sizeof *t->lane);
+    t->queue = calloc((size_t)t->lanes, sizeof *t->queue);
+    if (!t->lane || !t->queue) return inv_no_memory(err, (size_t)t->lanes * sizeof *t->lane);
+    for (int32_t i = 0; i < t->lanes; i++) {
+        inv_lane *lane = &t->lane[i];
+        inv_rng_init(&lane->rng, (uint64_t)t->o->seed, (uint64_t)(t->first_lane + i + 1));
+        lane->grad = malloc(t->model->params * sizeof *lane->grad);
+        if (!lane->grad) return inv_no_memory(err, t->model->params * sizeof *lane->grad);
+        if (t->o->method == INVIT_IMITATE)
+            INV_CHECK(inv_pool_init(&lane->pool, (int32_t)(t->o->pool / t->o->lanes) + 4096, &t->config, err));
+    }
+    return INVIT_OK;
+}
+
+static bool same_model(const inv_config *a, const inv_config *b)
+{
+    bool same = a->problem == b->problem && a->dim == b->dim && a->ff == b->ff && a->heads == b->heads &&
+                a->state_layers == b->state_layers && a->action_layers == b->action_layers &&
+                a->decoder_layers == b->decoder_layers && a->action_k == b->action_k &&
+                a->state_views == b->state_views && a->invariant == b->invariant;
+    for (int32_t i = 0; same && i < a->state_views; i++) same = a->state_k[i] == b->state_k[i];
+    return same;
+}
+
+static invit_status init_weights(inv_trainer *t, invit_error *err)
+{
+    if (!t->o->init[0]) {
+        inv_model_randomise(t->model, (uint64_t)t->o->seed);
+        return INVIT_OK;
+    }
+    invit_model *m;
+    INV_CHECK(invit_model_load(t->o->init, &m, err));
+    invit_status status = INVIT_OK;
+    const inv_config *a = &m->config, *b = &t->config;
+    if (!same_model(a, b))
+        status = inv_fail(err, INVIT_ERR_INPUT,
+                          "%s holds another model: %s, width %d, %d state view(s), k %d; this run has %s, width %d, %d "
+                          "state view(s), k %d",
+                          t->o->init, a->problem == INVIT_TSP ? "tsp" : "cvrp", a->dim, a->state_views, a->action_k,
+                          b->problem == INVIT_TSP ? "tsp" : "cvrp", b->dim, b->state_views, b->action_k);
+    else
+        memcpy(t->model->param, m->param, m->params * sizeof *m->param);
+    invit_model_destroy(m);
+    return status;
+}
+
+static invit_status create_models(inv_trainer *t, invit_error *err)
+{
+    INV_CHECK(inv_model_create(&t->config, &t->model, err));
+    INV_CHECK(init_weights(t, err));
+    INV_CHECK(inv_model_copy(t->model, &t->judged, err));
+    if (t->o->ema > 0) INV_CHECK(inv_model_copy(t->model, &t->average, err));
+    INV_CHECK(inv_prepared_create(t->model, true, &t->prepared, err));
+    INV_CHECK(inv_prepared_create(t->judged, false, &t->prepared_judge, err));
+    if (t->o->method == INVIT_REINFORCE) {
+        INV_CHECK(inv_model_copy(t->model, &t->frozen, err));
+        INV_CHECK(inv_prepared_create(t->frozen, false, &t->prepared_frozen, err));
+    }
+    size_t n = t->model->params;
+    t->moment1 = calloc(n, sizeof *t->moment1);
+    t->moment2 = calloc(n, sizeof *t->moment2);
+    t->slice_norm = calloc(n / INV_SLICE + 1, sizeof *t->slice_norm);
+    if (!t->moment1 || !t->moment2 || !t->slice_norm) return inv_no_memory(err, 2 * n * sizeof *t->moment1);
+    return INVIT_OK;
+}
+
+static invit_status fill_trainer(inv_trainer *t, invit_error *err)
+{
+    INV_CHECK(inv_options_check(t->o, err));
+    INV_CHECK(inv_options_model(t->o, &t->config, err));
+    INV_CHECK(inv_config_check(&t->config, err));
+    INV_CHECK(inv_mix_parse(&t->mix, t->o, err));
+    if (t->o->labels[0]) INV_CHECK(inv_labelfile_open(t->o->labels, t->config.problem, &t->labels, err));
+    INV_CHECK(create_models(t, err));
+    INV_CHECK(create_lanes(t, err));
+    INV_CHECK(inv_team_create(inv_threads((int)t->o->threads), &t->team, err));
+    t->worker = calloc((size_t)inv_team_size(t->team), sizeof *t->worker);
+    if (!t->worker) return inv_no_memory(err, sizeof *t->worker);
+    for (int i = 0; i < inv_team_size(t->team); i++) INV_CHECK(create_worker(t, &t->worker[i], err));
+    t->s = (inv_run_state){.best = INFINITY, .small_gap = NAN, .large_gap = NAN, .small_best = NAN, .large_best = NAN};
+    return INVIT_OK;
+}
+
+invit_status inv_trainer_create(const invit_train_options *o, const invit_control *control, inv_comm *comm,
+                                inv_trainer **out, invit_error *err)
+{
+    *out = NULL;
+    inv_trainer *t = calloc(1, sizeof *t);
+    if (!t) return inv_no_memory(err, sizeof *t);
+    t->o = o;
+    t->control = control;
+    t->comm = comm;
+    invit_status status = fill_trainer(t, err);
+    if (status != INVIT_OK)
+        inv_trainer_destroy(t);
+    else
+        *out = t;
+    return status;
+}
+
+void inv_trainer_destroy(inv_trainer *t)
+{
+    if (!t) return;
+    for (int i = 0; t->worker && i < inv_team_size(t->team); i++) destroy_worker(&t->worker[i]);
+    free(t->worker);
+    inv_team_destroy(t->team);
+    for (int32_t i = 0; t->lane && i < t->lanes; i++) {
+        free(t->lane[i].grad);
+        inv_pool_destroy(&t->lane[i].pool);
+    }
+    free(t->lane);
+    free(t->queue);
+    free(t->slice_norm);
+    free(t->moment1);
+    free(t->moment2);
+    free(t->validation);
+    inv_prepared_destroy(t->prepared);
+    inv_prepared_destroy(t->prepared_frozen);
+    inv_prepared_destroy(t->prepared_judge);
+    invit_model_destroy(t->model);
+    invit_model_destroy(t->average);
+    invit_model_destroy(t->frozen);
+    invit_model_destroy(t->judged);
+    inv_labelfile_close(t->labels);
+    free(t);
+}
+
+invit_status inv_trainer_run(inv_trainer *t, int items, void (*fn)(void *, int, int), invit_error *err)
+{
+    for (int i = 0; i < inv_team_size(t->team); i++) t->worker[i].status = INVIT_OK;
+    inv_team_run(t->team, items, fn, t);
+    invit_status status = INVIT_OK;
+    for (int i = 0; i < inv_team_size(t->team) && status == INVIT_OK; i++) {
+        status = t->worker[i].status;
+        if (status != INVIT_OK && err) *err = t->worker[i].error;
+    }
+    return inv_comm_agree(t->comm, status, err);
+}
