@@ -61,6 +61,7 @@ void inv_text_close(inv_text *t)
 
 static size_t read_some(inv_text *t, char *to, size_t room)
 {
+    if (t->chunk && room > t->chunk) room = t->chunk;
     if (t->fd < 0) {
         size_t n = t->memory_left < room ? t->memory_left : room;
         if (n > 0) memcpy(to, t->memory, n);

@@ -19,6 +19,7 @@ typedef struct inv_text {
     int failed;         /* errno of a read that failed                              */
     const char *memory; /* what is left of a memory source                          */
     size_t memory_left;
+    size_t chunk; /* most bytes a read gives; 0: no limit. For tests of what happens at the seams */
     char *buffer;
     const char *at, *end;
     int64_t line; /* of the byte at `at`, from 1                              */
