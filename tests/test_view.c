@@ -330,6 +330,11 @@ static void a_path_ends_where_it_was_told(void **state)
     int32_t count;
     assert_int_equal(inv_walk_order(w, &count)[0], 3);
     assert_int_equal(count, 39);
+    invit_solution *solution;
+    assert_int_equal(inv_walk_solution(w, &solution, NULL), INVIT_OK);
+    assert_int_equal(solution->start[1], 40);
+    assert_int_equal(solution->nodes[39], 9);
+    invit_solution_destroy(solution);
     inv_walk_destroy(w);
     inv_index_destroy(x);
     invit_instance_destroy(p);

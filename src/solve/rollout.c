@@ -108,7 +108,10 @@ static invit_status slot_begin(slot *s, team *t, int32_t rollout, invit_error *e
     inv_rng_init(&s->rng, t->o->seed, (uint64_t)rollout);
     inv_frame frame;
     inv_frame_for_copy(t->p, rollout, &s->rng, &frame);
-    inv_walk_start(s->walk[0], t->start[rollout], &frame);
+    if (t->o->path)
+        inv_walk_start_path(s->walk[0], 0, t->p->n - 1, &frame);
+    else
+        inv_walk_start(s->walk[0], t->start[rollout], &frame);
     s->rollout = rollout;
     s->beams = 1;
     s->score[0] = 0;
@@ -338,27 +341,32 @@ static invit_status advance(member *m, invit_error *err)
 /* ---- keeping time
  * ------------------------------------------------------------------------------------------------ */
 
-/* Gives up the last rollouts as long as those under way would not end in time at the pace measured so far. */
+/* Gives up the last rollouts as long as those under way would not end in time at the pace measured so far.
+ * The pace is a guess, and a poor one at first: so nothing is given up in the first twentieth of the time, a
+ * thread's only rollout not in the first half unless it is hopeless, and one that is nearly through may take
+ * half as long again. */
 static void keep_deadline(member *m)
 {
     team *t = m->t;
-    if (t->o->deadline == INFINITY || m->steps < 4) return;
-    double now = inv_now();
+    double now = inv_now(), budget = t->o->deadline - t->began, spent = now - t->began;
+    if (t->o->deadline == INFINITY || m->steps < 4 || spent < 0.05 * budget) return;
     for (;;) {
         double left = 0, whole = 0;
+        int32_t busy = 0;
         slot *last = NULL;
         for (int32_t i = 0; i < t->batch; i++) {
             slot *s = &m->slots[i];
             if (s->rollout < 0) continue;
+            busy++;
             left += slot_left(s, t);
             whole += (double)t->p->n * t->width;
             if (!last || s->rollout > last->rollout) last = s;
         }
         if (!last) return;
-        /* The pace is a guess: a rollout that is nearly through may take half as long again as it was given.
-         */
-        double grace = 0.5 * (t->o->deadline - t->began) * fmax(0, 1 - left / whole);
-        if (now + left * m->pace <= t->o->deadline + grace) return;
+        double ends = spent + left * m->pace,
+               allowed = budget * (1 + t->o->grace * fmax(0, 1 - left / whole));
+        if (ends <= allowed) return;
+        if (busy == 1 && spent < 0.5 * budget && ends < 4 * budget) return;
         last->rollout = -1;
     }
 }

@@ -15,10 +15,12 @@ typedef struct inv_rollout_options {
     invit_decode decode;
     double temperature; /* sampling: log-probabilities are divided by it                           */
     int32_t beam;       /* beam search: width                                                      */
+    bool path;          /* TSP: from node 0 through all others to node n-1, instead of a tour from anywhere */
     uint64_t seed;
     int threads;     /* resolved, >= 1                                                          */
     int32_t batch;   /* rollouts a thread advances together; <= 0: chosen                       */
     double deadline; /* inv_now() by which construction should end; INFINITY: no limit          */
+    double grace;    /* a rollout nearly complete may take so much longer, as a share of its time */
     const invit_control *control; /* may be NULL                                                   */
     invit_step_fn step; /* may be NULL; called for every decision of rollout 0                     */
     void *step_user;

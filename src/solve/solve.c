@@ -4,6 +4,7 @@
 #include "improve/improve.h"
 #include "problem/metric.h"
 #include "solve/quick.h"
+#include "solve/reconstruct.h"
 #include "solve/rollout.h"
 
 #include <math.h>
@@ -94,6 +95,7 @@ static invit_status construct_invit(run *r, invit_error *err)
                              .seed = r->o.seed,
                              .threads = r->o.threads,
                              .deadline = now + quarter,
+                             .grace = 0.5,
                              .control = r->o.control,
                              .step = r->o.step,
                              .step_user = r->o.step_user};
@@ -134,6 +136,26 @@ static void pass_on_better(void *user, double elapsed, double length)
     r->o.better(r->o.better_user, inv_now() - r->began, length);
 }
 
+static invit_status search(run *r, const inv_improve_options *o, invit_error *err)
+{
+    inv_improve_stats stats = {0};
+    INV_CHECK(r->p->problem == INVIT_TSP ? inv_improve_tsp(r->p, &r->solution, o, &stats, err)
+                                         : inv_improve_cvrp(r->p, &r->solution, o, &stats, err));
+    r->result.iterations += stats.iterations;
+    return INVIT_OK;
+}
+
+static invit_status rebuild(run *r, const inv_improve_options *o, invit_error *err)
+{
+    inv_improve_stats stats = {0};
+    inv_prepared *weights = NULL;
+    INV_CHECK(inv_prepared_create(r->model, false, &weights, err));
+    invit_status status = inv_reconstruct(r->p, &r->model->config, weights, &r->solution, o, &stats, err);
+    inv_prepared_destroy(weights);
+    r->result.iterations += stats.iterations;
+    return status;
+}
+
 static invit_status improve(run *r, invit_error *err)
 {
     inv_improve_options o = {.deadline = r->deadline,
@@ -144,12 +166,23 @@ static invit_status improve(run *r, invit_error *err)
                              .control = r->o.control,
                              .on_better = r->o.better ? pass_on_better : NULL,
                              .on_better_user = r};
-    inv_improve_stats stats = {0};
     /* Checking and handing over take some time too. */
     o.deadline -= 0.002 + 1e-7 * (double)r->p->n;
-    INV_CHECK(r->p->problem == INVIT_TSP ? inv_improve_tsp(r->p, &r->solution, &o, &stats, err)
-                                         : inv_improve_cvrp(r->p, &r->solution, &o, &stats, err));
-    r->result.iterations = stats.iterations;
+    if (r->o.improve == INVIT_IMPROVE_SEARCH) return search(r, &o, err);
+    if (r->o.improve == INVIT_IMPROVE_NEURAL) return rebuild(r, &o, err);
+    /* Both in turn: a round of search, then parts of what it found are rebuilt, and search gets the last
+     * word. */
+    enum { TURNS = 8 };
+    double began = inv_now(), whole = o.deadline - began;
+    int64_t iterations = o.iterations;
+    for (int turn = 0; turn <= TURNS && !cancelled(r); turn++) {
+        inv_improve_options part = o;
+        part.seed = o.seed + (uint64_t)turn;
+        part.deadline = began + whole * (turn + 1) / (TURNS + 1);
+        if (iterations >= 0)
+            part.iterations = iterations * (turn + 1) / (TURNS + 1) - iterations * turn / (TURNS + 1);
+        INV_CHECK(turn % 2 == 0 ? search(r, &part, err) : rebuild(r, &part, err));
+    }
     return INVIT_OK;
 }
 

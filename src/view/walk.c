@@ -256,8 +256,13 @@ const int32_t *inv_walk_order(const inv_walk *w, int32_t *count)
 
 invit_status inv_walk_solution(const inv_walk *w, invit_solution **out, invit_error *err)
 {
-    int32_t start[2] = {0, w->count};
-    if (w->p->problem == INVIT_TSP) return invit_solution_create(w->order, start, 1, out, err);
+    if (w->p->problem == INVIT_TSP) {
+        INV_CHECK(inv_solution_alloc(1, w->p->n, out, err));
+        memcpy((*out)->nodes, w->order, (size_t)w->count * sizeof *w->order);
+        if (w->count < w->p->n) (*out)->nodes[w->count] = w->first; /* a path: its end was fixed */
+        (*out)->start[1] = w->p->n;
+        return INVIT_OK;
+    }
     /* A depot closes a route; the last route closes with the walk. Empty routes are left out. */
     int32_t routes = 0;
     for (int32_t i = 0; i < w->count; i++) routes += w->order[i] != 0 && (i == 0 || w->order[i - 1] == 0);
