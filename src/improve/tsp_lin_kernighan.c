@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH = 6, OPEN_DEPTH = 3, KICK_SPAN = 50, JOURNAL = 1 << 15 };
+enum { DEPTH = 6, OPEN_DEPTH = 3, KICK_SPAN = 30, JOURNAL = 1 << 15 };
 
 /* How many continuations are followed after the i-th edge is out. */
 static const int breadth[INV_MAX_OPT] = {5, 3, 1, 1, 1, 1, 1, 1};
@@ -217,7 +217,7 @@ bool inv_lk_optimise(inv_lk *lk, int64_t budget)
 /* ---- kicks
  * ----------------------------------------------------------------------------------------------------- */
 
-/* A double bridge whose four edges lie within a short stretch of the tour. */
+/* A double bridge whose four edges lie within a short stretch of the tour: cheap at any size. */
 static bool bridge_near(inv_lk *lk, int32_t v, inv_rng *rng)
 {
     int32_t n = lk->n, span = n / 4 < KICK_SPAN ? n / 4 : KICK_SPAN, p = lk->tour.pos[v];
@@ -256,7 +256,8 @@ void inv_lk_kick(inv_lk *lk, int32_t v, inv_rng *rng)
     lk->journal_size = 0;
     if (bridge_near(lk, v, rng)) {
         inv_lk_optimise(lk, INT64_MAX);
-        if (lk->length > before) {
+        double allowed = lk->temperature > 0 ? -lk->temperature * log(1 - inv_rng_double(rng)) : 0;
+        if (lk->length > before + allowed) {
             take_back(lk);
             lk->length = before;
         }

@@ -24,6 +24,7 @@ typedef struct inv_lk {
     int32_t journal_size;
     bool journalling;
     int32_t reach; /* moves that rewrite more of the tour than this are not made           */
+    double temperature;    /* a kick may cost so much more, on average; 0: never                   */
     inv_kopt move; /* under construction                                                   */
 } inv_lk;
 
