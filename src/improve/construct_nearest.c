@@ -4,7 +4,8 @@
 #include "base/rng.h"
 #include "view/walk.h"
 
-invit_status inv_construct_nearest(const invit_instance *p, uint64_t seed, invit_solution **out, invit_error *err)
+invit_status inv_construct_nearest(const invit_instance *p, uint64_t seed, invit_solution **out,
+                                   invit_error *err)
 {
     invit_status status = INVIT_OK;
     inv_index *index = NULL;

@@ -1,5 +1,5 @@
-/* The order in which a Hilbert curve through the bounding square visits the nodes: some 25 % above the optimum, in no
- * time at all. */
+/* The order in which a Hilbert curve through the bounding square visits the nodes: some 35 % above the
+ * optimum, in no time at all. */
 #include "improve/improve.h"
 
 #include <stdlib.h>
@@ -53,7 +53,8 @@ invit_status inv_construct_space_filling(const invit_instance *p, invit_solution
     invit_status status = inv_solution_alloc(1, p->n, out, err);
     if (status != INVIT_OK) goto done;
     for (size_t i = 0; i < n; i++) {
-        uint32_t x = (uint32_t)((p->xy[2 * i] - lo[0]) * scale), y = (uint32_t)((p->xy[2 * i + 1] - lo[1]) * scale);
+        uint32_t x = (uint32_t)((p->xy[2 * i] - lo[0]) * scale),
+                 y = (uint32_t)((p->xy[2 * i + 1] - lo[1]) * scale);
         keys[i] = (keyed){hilbert(x, y), (int32_t)i};
     }
     qsort(keys, n, sizeof *keys, by_key);

@@ -1,7 +1,7 @@
-/* Chained Lin-Kernighan in rounds. A round cuts the tour into one stretch per thread, at a place that changes from round
- * to round; each thread improves its own stretch between fixed ends, with one kick at every node in the order of the
- * tour, so that what it touches stays in cache however large the instance. No round waits for the clock, so with a
- * given number of kicks the result depends on seed and thread count alone. */
+/* Chained Lin-Kernighan in rounds. A round cuts the tour into one stretch per thread, at a place that changes
+ * from round to round; each thread improves its own stretch between fixed ends, with one kick at every node
+ * in the order of the tour, so that what it touches stays in cache however large the instance. No round waits
+ * for the clock, so with a given number of kicks the result depends on seed and thread count alone. */
 #include "improve/tsp_search.h"
 
 #include "base/parallel.h"
@@ -15,24 +15,24 @@ enum { LOOKS = 32, KICKS = 8, SMALLEST_STRETCH = 100 };
 
 typedef struct stretch {
     inv_lk lk;
-    int32_t *node;          /* [count] what the search's nodes are called outside */
+    int32_t *node; /* [count] what the search's nodes are called outside */
     int32_t from, count;
-    int64_t kicks, kicked;  /* to make, made                                       */
+    int64_t kicks, kicked; /* to make, made                                       */
     inv_rng rng;
-    double before;          /* length when loaded                                  */
-    _Atomic double gain;    /* so far, for the report                              */
+    double before;       /* length when loaded                                  */
+    _Atomic double gain; /* so far, for the report                              */
 } stretch;
 
 typedef struct chain {
     inv_tsp_search *s;
     int threads;
-    int32_t *place;  /* [n] position of each node in s->order                       */
-    uint8_t *look;   /* [n] nodes to look at again: by node                         */
-    stretch *part;   /* [threads]                                                   */
+    int32_t *place; /* [n] position of each node in s->order                       */
+    uint8_t *look;  /* [n] nodes to look at again: by node                         */
+    stretch *part;  /* [threads]                                                   */
 } chain;
 
-void inv_tsp_load(inv_lk *lk, const inv_tsp_search *s, const int32_t *order, const int32_t *place, int32_t from,
-                  int32_t count)
+void inv_tsp_load(inv_lk *lk, const inv_tsp_search *s, const int32_t *order, const int32_t *place,
+                  int32_t from, int32_t count)
 {
     int32_t n = s->p->n, k = s->nb->k;
     lk->n = count;
@@ -94,7 +94,8 @@ static void report(chain *c, stretch *part, int member)
     atomic_store_explicit(&part->gain, part->before - part->lk.length, memory_order_relaxed);
     if (member != 0) return;
     double length = c->s->length;
-    for (int i = 0; i < c->threads; i++) length -= atomic_load_explicit(&c->part[i].gain, memory_order_relaxed);
+    for (int i = 0; i < c->threads; i++)
+        length -= atomic_load_explicit(&c->part[i].gain, memory_order_relaxed);
     inv_tsp_tell(c->s, length, c->s->kicks + part->kicked * c->threads);
 }
 

@@ -12,7 +12,7 @@
 enum { DEPTH = 6, OPEN_DEPTH = 3, KICK_SPAN = 30, JOURNAL = 1 << 15 };
 
 /* How many continuations are followed after the i-th edge is out. */
-static const int breadth[INV_MAX_OPT] = {5, 3, 1, 1, 1, 1, 1, 1};
+static const int breadth[INV_MAX_OPT] = {3, 2, 1, 1, 1, 1, 1, 1};
 
 static inline double edge(const inv_lk *lk, int32_t a, int32_t b)
 {
@@ -108,6 +108,7 @@ static bool make(inv_lk *lk, inv_join join, double gain)
     if (lk->journalling && lk->journal_size + size + 1 > JOURNAL) return false;
     if (!inv_kopt_apply(m, join, &lk->tour, lk->reach)) return false;
     lk->length -= gain;
+    lk->moves++;
     if (lk->journalling) {
         memcpy(lk->journal + lk->journal_size, m->t, (size_t)size * sizeof *m->t);
         lk->journal_size += size;

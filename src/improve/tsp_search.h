@@ -10,23 +10,25 @@ typedef struct inv_tsp_search {
     const invit_instance *p;
     const inv_neighbours *nb;
     const inv_improve_options *o;
-    double begun;          /* inv_now() when improvement began           */
-    int32_t *order;        /* [n] the best tour so far                   */
-    double length;         /* its length                                 */
-    int64_t kicks;         /* made so far                                */
+    double begun;               /* inv_now() when improvement began           */
+    int32_t *order;             /* [n] the best tour so far                   */
+    double length;              /* its length                                 */
+    int64_t kicks;              /* made so far                                */
     double told;                /* when the caller was last told ...       */
     _Atomic double told_length; /* ... about this length; any thread reads */
 } inv_tsp_search;
 
 /* True when the deadline has come or the caller wants to stop. Any thread. */
 bool inv_tsp_over(const inv_tsp_search *s);
-/* Tells the caller about progress, at most ten times a second. From the thread that called inv_improve_tsp. */
+/* Tells the caller about progress, at most ten times a second. From the thread that called inv_improve_tsp.
+ */
 void inv_tsp_tell(inv_tsp_search *s, double length, int64_t kicks);
 
-/* Loads a stretch of a tour into lk: order[from], ..., count nodes on, around the end of the array if need be;
- * place[v] is v's position in order. A stretch shorter than the tour keeps its two ends, by a fixed edge between them. */
-void inv_tsp_load(inv_lk *lk, const inv_tsp_search *s, const int32_t *order, const int32_t *place, int32_t from,
-                  int32_t count);
+/* Loads a stretch of a tour into lk: order[from], ..., count nodes on, around the end of the array if need
+ * be; place[v] is v's position in order. A stretch shorter than the tour keeps its two ends, by a fixed edge
+ * between them. */
+void inv_tsp_load(inv_lk *lk, const inv_tsp_search *s, const int32_t *order, const int32_t *place,
+                  int32_t from, int32_t count);
 
 /* Chained Lin-Kernighan on s->order, all threads at once on disjoint stretches of the tour. */
 invit_status inv_tsp_chain(inv_tsp_search *s, invit_error *err);
