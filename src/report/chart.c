@@ -41,6 +41,10 @@ static void find_range(const inv_chart *c, axis *ax, axis *ay)
                 high[k] = fmax(high[k], v[k]);
             }
         }
+    if (c->x_low != 0 || c->x_high != 0) {
+        low[0] = fmin(low[0], c->log_x ? log10(c->x_low) : c->x_low);
+        high[0] = fmax(high[0], c->log_x ? log10(c->x_high) : c->x_high);
+    }
     if (c->y_from_zero && !c->log_y) low[1] = fmin(low[1], 0);
     axis *axes[2] = {ax, ay};
     for (int k = 0; k < 2; k++) {
@@ -103,7 +107,7 @@ static void draw_axes(cairo_t *cr, const inv_chart *c, const axis *ax, const axi
     double tick[ROOM];
     char text[64];
     cairo_set_line_width(cr, 0.6);
-    int count = find_ticks(ay, (int)fmax(2, fabs(ay->to - ay->from) / 32), tick, ROOM);
+    int count = find_ticks(ay, (int)fmax(2, fabs(ay->to - ay->from) / 27), tick, ROOM);
     double step = count > 1 && !(ay->log && ay->high - ay->low > 0.8) ? tick[1] - tick[0] : 0;
     for (int i = 0; i < count; i++) {
         double y = place(ay, tick[i]);

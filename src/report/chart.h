@@ -19,6 +19,7 @@ typedef struct inv_chart {
     bool log_x, log_y;                     /* points <= 0 are left out */
     const char *y_unit;                    /* after each tick's number: " %" */
     bool y_from_zero;
+    double x_low, x_high; /* at least this range of x is shown; both 0: that of the data */
     const inv_series *series;
     int series_count;
 } inv_chart;

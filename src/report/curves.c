@@ -254,6 +254,21 @@ typedef struct page {
     int count;
 } page;
 
+/* gap_100_best16 -> 100 nodes, best of 16 */
+static void line_name(const char *key, char *name, size_t size)
+{
+    int nodes, best, used = 0;
+    if (sscanf(key, "gap_%d_best%d%n", &nodes, &best, &used) == 2 && !key[used]) {
+        snprintf(name, size, "%d nodes, best of %d", nodes, best);
+    } else if (sscanf(key, "gap_%d%n", &nodes, &used) == 1 && !key[used]) {
+        snprintf(name, size, "%d nodes, greedy", nodes);
+    } else {
+        snprintf(name, size, "%s", key);
+        for (char *c = name; *c; c++)
+            if (*c == '_') *c = ' ';
+    }
+}
+
 /* The lines of one panel; returns through *lines. */
 static invit_status fill_panel(const panel *p, const log_table *tables, const char *const *runs, int count,
                                page *g, inv_series *series, int *lines, invit_error *err)
@@ -278,16 +293,12 @@ static invit_status fill_panel(const panel *p, const log_table *tables, const ch
                 series[(*lines)++] = (inv_series){
                     .x = raw->x, .y = raw->y, .count = raw->count, .color = color, .faint = true};
             }
-            char run[96];
+            char run[96], line[96];
             base_name(runs[r], run, sizeof run);
+            line_name(c->name, line, sizeof line);
             char *name = g->name[g->count];
             g->count += 2;
-            if (count > 1)
-                snprintf(name, sizeof g->name[0], "%s: %.60s", run, c->name);
-            else
-                snprintf(name, sizeof g->name[0], "%.90s", c->name);
-            for (char *ch = name; *ch; ch++)
-                if (*ch == '_') *ch = ' ';
+            snprintf(name, sizeof g->name[0], count > 1 ? "%s: %s" : "%.0s%s", run, line);
             series[(*lines)++] = (inv_series){.name = name,
                                               .x = made->x,
                                               .y = made->y,
@@ -310,6 +321,7 @@ invit_status invit_plot_runs(const char *const *runs, int count, const char *pat
     page *g = calloc(1, sizeof *g);
     inv_series series[PANELS][2 * MAX_CURVES];
     int lines[PANELS] = {0}, shown = 0;
+    double last = 0; /* step, so that all panels share one axis */
     memset(series, 0, sizeof series);
     invit_status status = INVIT_OK;
     inv_canvas canvas;
@@ -321,6 +333,8 @@ invit_status invit_plot_runs(const char *const *runs, int count, const char *pat
     for (int k = 0; k < PANELS; k++) {
         INV_TRY(fill_panel(&panels[k], tables, runs, count, g, series[k], &lines[k], err));
         shown += lines[k] > 0;
+        for (int i = 0; i < lines[k]; i++)
+            if (series[k][i].count > 0) last = fmax(last, series[k][i].x[series[k][i].count - 1]);
     }
     if (shown == 0) {
         status = inv_fail(err, INVIT_ERR_INPUT, "%s: the log has neither loss, accuracy, gaps nor lengths",
@@ -343,7 +357,8 @@ invit_status invit_plot_runs(const char *const *runs, int count, const char *pat
                            .log_y = panels[k].log_y,
                            .series = series[k],
                            .series_count = lines[k],
-                           .x_label = "step"};
+                           .x_label = "step",
+                           .x_high = last};
         inv_chart_draw(canvas.cr, MARGIN, y, o.width - 2 * MARGIN, PANEL_HEIGHT - 12, &chart);
         y += PANEL_HEIGHT;
     }
