@@ -98,6 +98,12 @@ INVIT_API invit_status invit_instance_set_name(invit_instance *instance, const c
 /* Number of nodes, the depot included. */
 INVIT_API int64_t invit_instance_nodes(const invit_instance *instance);
 INVIT_API invit_metric invit_instance_metric(const invit_instance *instance);
+/* Measures the instance by another rule. HAVERSINE needs latitudes (y) within +-90 degrees. */
+INVIT_API invit_status invit_instance_set_metric(invit_instance *instance, invit_metric metric, invit_error *err);
+/* What the file calls a node (a CSV's id or name column), or NULL. */
+INVIT_API const char *invit_instance_label(const invit_instance *instance, int64_t node);
+/* "exact", "euc_2d", "ceil_2d", "att", "geo" or "haversine". */
+INVIT_API const char *invit_metric_name(invit_metric metric);
 /* Coordinates {x0, y0, ...}, valid as long as the instance. */
 INVIT_API const double *invit_instance_coords(const invit_instance *instance);
 /* Demands, NULL for TSP. */
@@ -262,7 +268,7 @@ typedef enum invit_format {
     INVIT_FORMAT_MSVDRP,     /* one instance a line: "x,y x,y ..." or "x,y .|. x,y ... .|. d ... .|. Q" */
     INVIT_FORMAT_LIST,       /* one TSP instance, a node a line: "x y" or "x,y"                 */
     INVIT_FORMAT_NPY,        /* NumPy array of shape (n,2) or (m,n,2)                           */
-    INVIT_FORMAT_CSV         /* a header line, then a node a line                               */
+    INVIT_FORMAT_CSV         /* a header line with x,y or lat,lon, then a node a line           */
 } invit_format;
 
 /* Reads instances one after the other from a file, a pipe or ("-") standard input. The format is told from the
@@ -273,6 +279,8 @@ INVIT_API invit_status invit_reader_open(const char *path, invit_reader **out, i
 INVIT_API invit_status invit_reader_open_memory(const void *data, size_t size, const char *name, invit_reader **out,
                                                 invit_error *err);
 INVIT_API invit_format invit_reader_format(const invit_reader *reader);
+/* The capacity for formats that have demands but may lack one (CSV); call it before invit_reader_next. */
+INVIT_API void invit_reader_set_capacity(invit_reader *reader, int64_t capacity);
 /* The next instance, or NULL in *out after the last. */
 INVIT_API invit_status invit_reader_next(invit_reader *reader, invit_instance **out, invit_error *err);
 INVIT_API void invit_reader_close(invit_reader *reader);

@@ -9,16 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CAPACITY = 1 << 18 };
-
 static invit_status start(inv_text *t, const char *name, invit_error *err)
 {
     t->line = 1;
     t->name = strdup(name);
-    t->buffer = malloc(CAPACITY + 1);
+    t->buffer = malloc(INV_TEXT_BUFFER + 1);
     if (!t->name || !t->buffer) {
         inv_text_close(t);
-        return inv_no_memory(err, CAPACITY);
+        return inv_no_memory(err, INV_TEXT_BUFFER);
     }
     t->at = t->end = t->buffer;
     t->buffer[0] = 0;
@@ -81,10 +79,11 @@ static size_t read_some(inv_text *t, char *to, size_t room)
 void inv_text_refill(inv_text *t, size_t bytes)
 {
     size_t kept = (size_t)(t->end - t->at);
-    if (t->eof || kept >= bytes) return; /* a full buffer has no room to read into: that would look like the end */
+    if (t->eof || kept >= bytes)
+        return; /* a full buffer has no room to read into: that would look like the end */
     memmove(t->buffer, t->at, kept);
     do {
-        size_t n = read_some(t, t->buffer + kept, CAPACITY - kept);
+        size_t n = read_some(t, t->buffer + kept, INV_TEXT_BUFFER - kept);
         if (n == 0) t->eof = true;
         kept += n;
     } while (kept < bytes && !t->eof);
@@ -126,7 +125,7 @@ void inv_text_skip_line(inv_text *t)
     }
 }
 
-invit_status inv_text_line(inv_text *t, const char **line, size_t *length, invit_error *err)
+invit_status inv_text_raw_line(inv_text *t, const char **line, size_t *length, invit_error *err)
 {
     const char *stop = memchr(t->at, '\n', (size_t)(t->end - t->at));
     if (!stop && !t->eof) {
@@ -137,13 +136,21 @@ invit_status inv_text_line(inv_text *t, const char **line, size_t *length, invit
         return inv_text_fail(t, t->line, INVIT_ERR_INPUT, err, "expected lines of at most %d bytes",
                              INV_TEXT_LINE);
     if (!stop) stop = t->end;
-    const char *from = t->at, *to = stop;
-    while (from < to && inv_is_blank(*from)) from++;
-    while (to > from && inv_is_blank(to[-1])) to--;
-    *line = from;
-    *length = (size_t)(to - from);
+    *line = t->at;
+    *length = (size_t)(stop - t->at);
     t->line += stop < t->end;
     t->at = stop < t->end ? stop + 1 : stop;
+    return INVIT_OK;
+}
+
+invit_status inv_text_line(inv_text *t, const char **line, size_t *length, invit_error *err)
+{
+    INV_CHECK(inv_text_raw_line(t, line, length, err));
+    while (*length > 0 && inv_is_blank((*line)[*length - 1])) (*length)--;
+    while (*length > 0 && inv_is_blank(**line)) {
+        (*line)++;
+        (*length)--;
+    }
     return INVIT_OK;
 }
 

@@ -8,7 +8,8 @@
 
 enum {
     INV_TEXT_WINDOW = 1024,  /* inv_text_ensure makes this much visible: the longest number or word         */
-    INV_TEXT_LINE = 1 << 16, /* inv_text_line makes this much visible: the longest line of words            */
+    INV_TEXT_LINE = 1 << 16, /* inv_text_line makes at least this much visible: lines of words are shorter */
+    INV_TEXT_BUFFER = 1 << 18, /* nothing visible is longer than this */
 };
 
 typedef struct inv_text {
@@ -55,8 +56,10 @@ bool inv_text_skip_blanks(inv_text *t);
 bool inv_text_skip_space(inv_text *t);
 /* Skips the rest of the line and its end. */
 void inv_text_skip_line(inv_text *t);
-/* Makes the rest of the line visible as *line, *length (without its end and the blanks around it) and moves
- * past it. Fails when it is longer than INV_TEXT_LINE. */
+/* Makes the rest of the line visible as *line, *length, without its end, and moves past it. Fails when it is
+ * much longer than INV_TEXT_LINE. */
+invit_status inv_text_raw_line(inv_text *t, const char **line, size_t *length, invit_error *err);
+/* The same without the blanks around it. */
 invit_status inv_text_line(inv_text *t, const char **line, size_t *length, invit_error *err);
 
 static inline bool inv_is_blank(char c)

@@ -34,6 +34,8 @@ void invit_instance_destroy(invit_instance *p)
     free(p->demand);
     free(p->name);
     free(p->comment);
+    free(p->labels);
+    free(p->label_at);
     free(p);
 }
 
@@ -124,6 +126,32 @@ invit_status invit_instance_set_name(invit_instance *p, const char *name, invit_
     free(p->name);
     p->name = copy;
     return INVIT_OK;
+}
+
+invit_status invit_instance_set_metric(invit_instance *p, invit_metric metric, invit_error *err)
+{
+    if ((unsigned)metric > INVIT_HAVERSINE)
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "metric %d does not exist", (int)metric);
+    for (int32_t i = 0; metric == INVIT_HAVERSINE && i < p->n; i++)
+        if (fabs(p->xy[2 * (size_t)i]) > 360 || fabs(p->xy[2 * (size_t)i + 1]) > 90)
+            return inv_fail(err, INVIT_ERR_INPUT,
+                            "%s: node %d at (%g, %g): great circles need a longitude (x) from -180 to 180 "
+                            "and a latitude (y) "
+                            "from -90 to 90",
+                            p->name, i, p->xy[2 * (size_t)i], p->xy[2 * (size_t)i + 1]);
+    p->metric = metric;
+    return INVIT_OK;
+}
+
+const char *invit_instance_label(const invit_instance *p, int64_t node)
+{
+    return p->labels && node >= 0 && node < p->n ? p->labels + p->label_at[node] : NULL;
+}
+
+const char *invit_metric_name(invit_metric metric)
+{
+    static const char *const names[] = {"exact", "euc_2d", "ceil_2d", "att", "geo", "haversine"};
+    return (unsigned)metric <= INVIT_HAVERSINE ? names[metric] : "unknown";
 }
 
 invit_status inv_solution_alloc(int32_t routes, int64_t nodes, invit_solution **out, invit_error *err)

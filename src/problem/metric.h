@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-/* GEO (TSPLIB: degrees.minutes, radius 6378.388 km, truncated) and HAVERSINE (degrees, metres, not rounded). */
+/* GEO (TSPLIB: degrees.minutes, radius 6378.388 km, truncated) and HAVERSINE (degrees, metres, not rounded).
+ */
 double inv_geo_distance(const double *a, const double *b);
 double inv_haversine_distance(const double *a, const double *b);
 

@@ -7,19 +7,22 @@
 struct invit_instance {
     invit_problem problem;
     invit_metric metric;
-    int32_t n;         /* nodes; CVRP: depot (node 0) and customers (1..n-1)      */
-    double *xy;        /* [n][2]                                                  */
-    int32_t *demand;   /* [n], CVRP only; demand[0] = 0                           */
-    int64_t capacity;  /* CVRP only                                               */
-    int32_t first_id;  /* what the file calls its lowest node; written back by solution writers of TSPLIB tours */
-    char *name;        /* never NULL                                              */
-    char *comment;     /* NULL or the file's comment                              */
+    int32_t n;        /* nodes; CVRP: depot (node 0) and customers (1..n-1)      */
+    double *xy;       /* [n][2]                                                  */
+    int32_t *demand;  /* [n], CVRP only; demand[0] = 0                           */
+    int64_t capacity; /* CVRP only                                               */
+    int32_t
+        first_id;  /* what the file calls its lowest node; written back by solution writers of TSPLIB tours */
+    char *name;    /* never NULL                                              */
+    char *comment; /* NULL or the file's comment                              */
+    char *labels;  /* NULL or what the file calls its nodes, one text after the other                      */
+    size_t *label_at; /* [n] where in labels; NULL when labels is */
 };
 
 struct invit_solution {
     int32_t routes;
-    int32_t *start;    /* [routes + 1] offsets into nodes                         */
-    int32_t *nodes;    /* TSP: one route with all nodes; CVRP: customers only     */
+    int32_t *start; /* [routes + 1] offsets into nodes                         */
+    int32_t *nodes; /* TSP: one route with all nodes; CVRP: customers only     */
 };
 
 /* Allocates the arrays (uninitialised) for n nodes; demand only for CVRP. */

@@ -134,7 +134,7 @@ static invit_status start_reader(invit_reader *r, const char *path, invit_error 
     static inv_read_fn *const readers[] = {
         [INVIT_FORMAT_TSPLIB] = inv_read_tsplib, [INVIT_FORMAT_MSVDRP] = inv_read_msvdrp,
         [INVIT_FORMAT_LIST] = inv_read_list,     [INVIT_FORMAT_NPY] = inv_read_npy,
-        [INVIT_FORMAT_CSV] = inv_read_list,
+        [INVIT_FORMAT_CSV] = inv_read_csv,
     };
     r->stem = stem_of(path);
     if (!r->stem) return inv_no_memory(err, strlen(path));
@@ -189,6 +189,11 @@ void invit_reader_close(invit_reader *r)
 invit_format invit_reader_format(const invit_reader *r)
 {
     return r->format;
+}
+
+void invit_reader_set_capacity(invit_reader *r, int64_t capacity)
+{
+    r->state.capacity = capacity;
 }
 
 invit_status invit_reader_next(invit_reader *r, invit_instance **out, invit_error *err)

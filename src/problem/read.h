@@ -10,6 +10,7 @@
  */
 typedef struct inv_read_state {
     int64_t index;     /* instances read so far                                     */
+    int64_t capacity;  /* CSV: the capacity the caller gave, or 0                   */
     int64_t remaining; /* NumPy: instances still to come                            */
     int64_t nodes;     /* NumPy: nodes in each                                      */
     int width;         /* NumPy: bytes in a number                                  */
@@ -20,7 +21,7 @@ typedef struct inv_read_state {
 
 typedef invit_status inv_read_fn(inv_text *t, inv_read_state *state, invit_instance **out, invit_error *err);
 
-inv_read_fn inv_read_tsplib, inv_read_msvdrp, inv_read_list, inv_read_npy;
+inv_read_fn inv_read_tsplib, inv_read_msvdrp, inv_read_list, inv_read_npy, inv_read_csv;
 
 /* Which format the input is in, judged by its first bytes. */
 invit_format inv_detect_format(inv_text *t);

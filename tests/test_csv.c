@@ -1,0 +1,168 @@
+/* Tables as spreadsheets write them, and great circles. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "problem/problem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static invit_status read_table(const char *text, int64_t capacity, invit_instance **p, invit_error *err)
+{
+    invit_reader *r = NULL;
+    *p = NULL;
+    invit_status status = invit_reader_open_memory(text, strlen(text), "f", &r, err);
+    if (status == INVIT_OK) {
+        assert_int_equal(invit_reader_format(r), INVIT_FORMAT_CSV);
+        invit_reader_set_capacity(r, capacity);
+        status = invit_reader_next(r, p, err);
+    }
+    invit_reader_close(r);
+    return status;
+}
+
+static void tables_of_every_dialect_read_alike(void **state)
+{
+    (void)state;
+    static const char *const same[] = {
+        "x,y\n1.5,2\n-3,4e1\n",
+        "x;y\n1,5;2\n-3;40\n",
+        "x;y\n1.5;2\n-3;40\n",
+        "\xef\xbb\xbfX,Y\r\n1.5,2\r\n-3,40\r\n",
+        "\"x\",\"y\"\n\"1,5\",\"2\"\n\"-3\",40\n",
+        "x\ty\n1,5\t2\n-3\t40\n",
+        "# made by hand\n\nid, x , y ,note\nA,1.5,2,\"says \"\"hi\"\", twice\"\n\n\"B, or C\", -3 ,40,\n",
+        "y,unused,x\n2,,1.5\n40,7,-3",
+        "x,y\n1.5,2,,\n-3,40,\n",
+        "z\tx\ty\n\t1.5\t2\n\t-3\t40\n",
+    };
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        invit_instance *p;
+        invit_error err;
+        if (read_table(same[i], 0, &p, &err) != INVIT_OK) fail_msg("%s: %s", same[i], err.message);
+        assert_int_equal(p->problem, INVIT_TSP);
+        assert_int_equal(p->metric, INVIT_EXACT);
+        assert_int_equal(p->n, 2);
+        assert_true(p->xy[0] == 1.5 && p->xy[1] == 2 && p->xy[2] == -3 && p->xy[3] == 40);
+        if (i == 6) {
+            assert_string_equal(invit_instance_label(p, 0), "A");
+            assert_string_equal(invit_instance_label(p, 1), "B, or C");
+        } else {
+            assert_null(invit_instance_label(p, 0));
+        }
+        invit_instance_destroy(p);
+    }
+}
+
+static void places_are_measured_on_the_globe(void **state)
+{
+    (void)state;
+    invit_instance *p;
+    invit_check_result r;
+    invit_solution *s;
+    assert_int_equal(read_table("id;lat;lon\nParis;48,8566;2,3522\nBerlin;52,52;13,405\n", 0, &p, NULL),
+                     INVIT_OK);
+    assert_int_equal(p->metric, INVIT_HAVERSINE);
+    assert_true(p->xy[0] == 2.3522 && p->xy[1] == 48.8566);
+    assert_int_equal(invit_solution_create((int32_t[]){0, 1}, (int32_t[]){0, 2}, 1, &s, NULL), INVIT_OK);
+    assert_int_equal(invit_check(p, s, &r, NULL), INVIT_OK);
+    assert_true(fabs(r.length / 2 - 877464) < 100); /* Paris - Berlin, 877 km */
+    invit_solution_destroy(s);
+    invit_instance_destroy(p);
+}
+
+static void tables_with_demands_have_the_depot_first(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t capacity;
+    } same[] = {{"x,y,demand\n0,0,0\n1,1,3\n2,2,4\n", 10},
+                {"x,y,demand\n0,0,\n1,1,3\n2,2,4.0\n", 10},
+                {"x,y,demand,capacity\n0,0,0,10\n1,1,3,\n2,2,4,\n", 0},
+                {"capacity;demand;x;y\n10;;0;0\n10;3;1;1\n10;4;2;2\n", 0}};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        invit_instance *p;
+        invit_error err;
+        if (read_table(same[i].text, same[i].capacity, &p, &err) != INVIT_OK)
+            fail_msg("%s: %s", same[i].text, err.message);
+        assert_int_equal(p->problem, INVIT_CVRP);
+        assert_int_equal(p->capacity, 10);
+        assert_memory_equal(p->demand, ((int32_t[]){0, 3, 4}), sizeof(int32_t[3]));
+        invit_instance_destroy(p);
+    }
+}
+
+static void bad_tables_are_refused_with_a_reason(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"a,b\n1,2\n", "f:1: expected a header with the columns x,y or lat,lon"},
+        {"x,lat\n1,2\n", "f:1: expected a header with the columns"},
+        {"x,y,lat,lon\n1,2,3,4\n", "f:1: expected the columns x,y or lat,lon, found both"},
+        {"x,x,y\n1,2,3\n", "f:1: column x appears twice"},
+        {"x,y\n", "f:2: expected rows after the header"},
+        {"x,y\n1\n", "f:2: expected 2 fields as in the header, found 1"},
+        {"x,y\n1,2,3\n", "f:2: expected 2 fields as in the header, found more"},
+        {"x,y\n1,2\n1,abc\n", "f:3: expected a number in column y, found 'abc'"},
+        {"x,y\n1,\n", "f:2: expected a number in column y, found ''"},
+        {"x,y\n1,nan\n", "f:2: expected a number in column y, found 'nan'"},
+        {"x,y\n1,1e999\n", "f:2: expected a number in column y"},
+        {"x;y\n1.000,5;2\n", "f:2: expected a number in column x, found '1.000,5'"},
+        {"x,y\n\"1,2\n", "f:2: expected a closing quote"},
+        {"x,y\n\"1\"2,3\n", "f:2: expected a delimiter after a closing quote"},
+        {"lat,lon\n91,0\n", "f:2: expected a latitude from -90 to 90, found '91'"},
+        {"lat,lon\n9,1000\n", "f:2: expected a longitude"},
+        {"x,y,demand\n0,0,0\n1,1,3\n", "expected the vehicles' capacity"},
+        {"x,y,demand,capacity\n0,0,0,10\n1,1,11,\n", "demand 11 of row 2: expected at most the capacity, 10"},
+        {"x,y,demand,capacity\n0,0,0,10\n1,1,1,9\n", "f:3: expected one capacity, found 10 and 9"},
+        {"x,y,demand,capacity\n0,0,5,10\n", "f:2: demand of the depot"},
+        {"x,y,demand,capacity\n0,0,0,10\n1,1,1.5,\n", "f:3: expected a whole number from 0"},
+        {"x,y,demand,capacity\n0,0,0,10\n1,1,,\n", "f:3: expected a number in column demand"},
+        {"x,y,demand,capacity\n0,0,0,0\n", "f:2: expected a whole number from 1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        invit_instance *p;
+        invit_error err;
+        if (read_table(cases[i].text, 0, &p, &err) == INVIT_OK) fail_msg("%s was accepted", cases[i].text);
+        if (!strstr(err.message, cases[i].message))
+            fail_msg("%s: %s, expected %s", cases[i].text, err.message, cases[i].message);
+        assert_null(p);
+    }
+}
+
+static void metrics_can_be_changed(void **state)
+{
+    (void)state;
+    double far[] = {0, 0, 500, 91};
+    invit_instance *p;
+    invit_error err;
+    assert_int_equal(invit_instance_create_tsp(far, 2, INVIT_EXACT, &p, &err), INVIT_OK);
+    assert_int_equal(invit_instance_set_metric(p, INVIT_CEIL_2D, &err), INVIT_OK);
+    assert_int_equal(p->metric, INVIT_CEIL_2D);
+    assert_int_equal(invit_instance_set_metric(p, INVIT_HAVERSINE, &err), INVIT_ERR_INPUT);
+    assert_non_null(strstr(err.message, "latitude"));
+    assert_int_equal(p->metric, INVIT_CEIL_2D);
+    assert_int_equal(invit_instance_set_metric(p, (invit_metric)9, &err), INVIT_ERR_ARGUMENT);
+    invit_instance_destroy(p);
+    assert_string_equal(invit_metric_name(INVIT_HAVERSINE), "haversine");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tables_of_every_dialect_read_alike),
+        cmocka_unit_test(places_are_measured_on_the_globe),
+        cmocka_unit_test(tables_with_demands_have_the_depot_first),
+        cmocka_unit_test(bad_tables_are_refused_with_a_reason),
+        cmocka_unit_test(metrics_can_be_changed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
