@@ -400,14 +400,20 @@ void inv_cvrp_part_insert_all(inv_cvrp_part *q, int32_t pinned, inv_rng *rng)
 
 int64_t inv_cvrp_part_run(inv_cvrp_part *q, const inv_cvrp_run *run, inv_rng *rng)
 {
-    if (q->n < 2 || run->steps <= 0) return 0;
-    double temperature = run->hot, cooling = pow(run->cold / run->hot, 1.0 / (double)run->steps);
+    if (q->n < 2) return 0;
+    double temperature = run->hot;
     int64_t step = 0;
     draw_blink(q, rng);
     for (; step < run->steps; step++) {
         if (step % STEPS_PER_CLOCK == 0) {
+            double done = (double)step / (double)run->steps;
             if (run->cancel && *run->cancel) break;
-            if (run->deadline < INFINITY && inv_now() >= run->deadline) break;
+            if (run->deadline < INFINITY) {
+                double now = inv_now();
+                if (now >= run->deadline) break;
+                done = fmax(done, (now - run->from) / (run->deadline - run->from));
+            }
+            temperature = run->hot * pow(run->cold / run->hot, done);
         }
         double before = q->length;
         ruin(q, rng);
@@ -419,7 +425,6 @@ int64_t inv_cvrp_part_run(inv_cvrp_part *q, const inv_cvrp_run *run, inv_rng *rn
             undo(q);
             q->length = before;
         }
-        temperature *= cooling;
     }
     return step;
 }

@@ -65,9 +65,9 @@ void inv_cvrp_part_set(inv_cvrp_part *q, const int32_t *nodes, const int32_t *st
 void inv_cvrp_part_insert_all(inv_cvrp_part *q, int32_t pinned, inv_rng *rng);
 
 typedef struct inv_cvrp_run {
-    double hot, cold; /* temperature at the first and the last step           */
-    int64_t steps;
-    double deadline; /* looked at now and then; INFINITY: never              */
+    double hot, cold;      /* temperature at the start and at the end                                       */
+    int64_t steps;         /* where the run ends and by which it cools; INT64_MAX: by the clock alone       */
+    double from, deadline; /* inv_now() at the start and where the run ends; deadline INFINITY: no clock */
     const volatile int *cancel;
 } inv_cvrp_run;
 

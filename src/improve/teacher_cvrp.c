@@ -1,5 +1,6 @@
 /* Near-optimal CVRP solutions for labels: one chain of ruin and recreate, as long as the effort asks for. */
 #include "improve/cvrp_part.h"
+#include "improve/neighbours.h"
 #include "improve/teacher_internal.h"
 #include "problem/metric.h"
 
@@ -22,27 +23,24 @@ static void destroy_cvrp(struct inv_teacher_cvrp *c)
     free(c);
 }
 
-/* All pairs: at a thousand customers this is a few milliseconds beside seconds of search. */
-static void nearest(inv_cvrp_part *q)
+static invit_status load(inv_cvrp_part *q, const double *xy, int32_t n, int32_t capacity, invit_error *err)
 {
-    for (int32_t v = 1; v < q->n; v++) {
-        int32_t *near = q->near + (size_t)v * (size_t)q->k, count = 0;
-        double *d = q->key;
-        for (int32_t u = 1; u < q->n; u++) {
-            if (u == v) continue;
-            double dx = q->node[u].x - q->node[v].x, dy = q->node[u].y - q->node[v].y,
-                   far = dx * dx + dy * dy;
-            if (count == q->k && far >= d[count - 1]) continue;
-            int32_t i = count < q->k ? count++ : count - 1;
-            for (; i > 0 && d[i - 1] > far; i--) {
-                d[i] = d[i - 1];
-                near[i] = near[i - 1];
-            }
-            d[i] = far;
-            near[i] = u;
-        }
-        if (count < q->k) near[count] = 0;
+    inv_neighbours near;
+    inv_neighbour_options o = {.k = NEIGHBOURS, .threads = 1, .deadline = INFINITY};
+    const invit_instance p = {.problem = INVIT_TSP, .metric = INVIT_EXACT, .n = n, .xy = (double *)xy};
+    INV_CHECK(inv_neighbours_create(&p, &o, &near, err));
+    invit_status status = inv_cvrp_part_begin(q, INVIT_EXACT, n, near.k, capacity, err);
+    for (int32_t v = 0; status == INVIT_OK && v < n; v++) {
+        const int32_t *list = inv_neighbours_of(&near, v);
+        int32_t *mine = q->near + (size_t)v * (size_t)q->k, count = 0;
+        for (int32_t i = 0; i < near.k && list[i] >= 0; i++)
+            if (list[i] != 0) mine[count++] = list[i];
+        if (count < q->k) mine[count] = 0;
+        q->node[v].x = xy[2 * v];
+        q->node[v].y = xy[2 * v + 1];
     }
+    inv_neighbours_destroy(&near);
+    return status;
 }
 
 static invit_status check(const int32_t *demand, int32_t n, int32_t capacity, int32_t open, int32_t open_load,
@@ -72,14 +70,9 @@ invit_status inv_teach_cvrp(inv_teacher *t, const double *xy, const int32_t *dem
         t->destroy_cvrp = destroy_cvrp;
     }
     inv_cvrp_part *q = &t->cvrp->part;
-    int32_t k = n - 2 < NEIGHBOURS ? n - 2 : NEIGHBOURS;
-    INV_CHECK(inv_cvrp_part_begin(q, INVIT_EXACT, n, k < 1 ? 1 : k, capacity, err));
-    for (int32_t v = 0; v < n; v++) {
-        q->node[v].x = xy[2 * v];
-        q->node[v].y = xy[2 * v + 1];
+    INV_CHECK(load(q, xy, n, capacity, err));
+    for (int32_t v = 0; v < n; v++)
         q->node[v].demand = v == 0 ? 0 : v == open ? capacity - open_load : demand[v];
-    }
-    nearest(q);
 
     inv_rng rng;
     inv_rng_init(&rng, seed, 0);
