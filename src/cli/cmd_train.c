@@ -1,5 +1,5 @@
-/* invit train: learn a model, by imitation or REINFORCE. The options are the library's table, so that flags, the keys of
- * a configuration file and the run's saved configuration are the same names. */
+/* invit train: learn a model, by imitation or REINFORCE. The options are the library's table, so that flags,
+ * the keys of a configuration file and the run's saved configuration are the same names. */
 #include "cli/cli.h"
 
 #include <math.h>
@@ -36,22 +36,42 @@ static void fill_table(table *t, const invit_train_options *defaults)
                                     .help = info.help};
     }
     t->library = n;
-    t->option[n++] = (cli_option){.name = "resume", .type = CLI_STRING, .offset = offsetof(values, resume),
-                                  .metavar = "DIR", .fallback = "",
-                                  .help = "go on with the run in DIR; minutes, steps and threads may be given anew"};
-    t->option[n++] = (cli_option){.name = "output", .letter = 'o', .type = CLI_STRING, .offset = offsetof(values, output),
-                                  .metavar = "FILE", .fallback = "", .help = "label: the file to write"};
-    t->option[n++] = (cli_option){.name = "count", .letter = 'n', .type = CLI_INT64, .offset = offsetof(values, count),
-                                  .metavar = "N", .min = 1, .max = 1e9, .help = "label: instances to solve"};
-    t->option[n++] = (cli_option){.name = "quiet", .letter = 'q', .type = CLI_BOOL, .offset = offsetof(values, quiet),
+    t->option[n++] =
+        (cli_option){.name = "resume",
+                     .type = CLI_STRING,
+                     .offset = offsetof(values, resume),
+                     .metavar = "DIR",
+                     .fallback = "",
+                     .help = "go on with the run in DIR; minutes, steps and threads may be given anew"};
+    t->option[n++] = (cli_option){.name = "output",
+                                  .letter = 'o',
+                                  .type = CLI_STRING,
+                                  .offset = offsetof(values, output),
+                                  .metavar = "FILE",
+                                  .fallback = "",
+                                  .help = "label: the file to write"};
+    t->option[n++] = (cli_option){.name = "count",
+                                  .letter = 'n',
+                                  .type = CLI_INT64,
+                                  .offset = offsetof(values, count),
+                                  .metavar = "N",
+                                  .min = 1,
+                                  .max = 1e9,
+                                  .help = "label: instances to solve"};
+    t->option[n++] = (cli_option){.name = "quiet",
+                                  .letter = 'q',
+                                  .type = CLI_BOOL,
+                                  .offset = offsetof(values, quiet),
                                   .help = "no progress line"};
     t->option[n] = (cli_option)CLI_END;
 }
 
-static const char *const about =
-    "Trains a model from nothing or from --init. `imitate` learns from near-optimal tours that the teacher makes on the "
-    "fly; `reinforce` optimises the tours themselves. A run lives in a directory and can be resumed bit for bit after "
-    "any interruption. `invit train label` writes a file of labels for --labels. Under mpirun the ranks share each batch.";
+static const char *const about = "Trains a model from nothing or from --init. `imitate` learns from "
+                                 "near-optimal tours that the teacher makes on the "
+                                 "fly; `reinforce` optimises the tours themselves. A run lives in a "
+                                 "directory and can be resumed bit for bit after "
+                                 "any interruption. `invit train label` writes a file of labels for "
+                                 "--labels. Under mpirun the ranks share each batch.";
 
 static const char *const more =
     "Examples:\n"
@@ -73,7 +93,8 @@ static void join_command(int argc, char **argv, char *out, size_t size)
 }
 
 /* First the problem and the method, since they choose the defaults, then everything that was given. */
-static int gather(const values *v, const table *t, const char *problem, invit_train_options *o, invit_error *err)
+static int gather(const values *v, const table *t, const char *problem, invit_train_options *o,
+                  invit_error *err)
 {
     const char *method = "imitate";
     for (int i = 0; i < t->library; i++) {
@@ -98,7 +119,8 @@ static int gather(const values *v, const table *t, const char *problem, invit_tr
         if (!v->text[i]) continue;
         bool bound = strcmp(name, "minutes") == 0 || strcmp(name, "steps") == 0;
         if (v->resume && !bound && strcmp(name, "threads") != 0)
-            return cli_bad_usage("--%s cannot change in a resumed run (minutes, steps and threads can)", name);
+            return cli_bad_usage("--%s cannot change in a resumed run (minutes, steps and threads can)",
+                                 name);
         if (strcmp(name, "problem") == 0) continue;
         if (invit_train_set(o, name, v->text[i], err) != INVIT_OK) return cli_bad_usage("%s", err->message);
         steps |= strcmp(name, "steps") == 0;
@@ -142,9 +164,14 @@ int cmd_train(int argc, char **argv)
     table *t = calloc(1, sizeof *t);
     if (!t) return cli_fail("out of memory");
     fill_table(t, &defaults);
-    cli_spec spec = {.command = "train", .usage = "tsp|cvrp --run DIR [OPTION...]\n--resume DIR [OPTION...]\n"
-                                                  "label tsp|cvrp -o FILE [OPTION...]",
-                     .about = about, .options = t->option, .min_args = 0, .max_args = 2, .more = more};
+    cli_spec spec = {.command = "train",
+                     .usage = "tsp|cvrp --run DIR [OPTION...]\n--resume DIR [OPTION...]\n"
+                              "label tsp|cvrp -o FILE [OPTION...]",
+                     .about = about,
+                     .options = t->option,
+                     .min_args = 0,
+                     .max_args = 2,
+                     .more = more};
     values v = {.count = 10000};
     cli_args args;
     int code = cli_parse(&spec, &v, argc, argv, &args);

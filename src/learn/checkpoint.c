@@ -1,9 +1,11 @@
 /* Checkpoints: one file with everything a run needs to go on bit for bit.
  *
- * header | run state | parameters | average | frozen | first and second moments | per lane: generator, pool | checksum
+ * header | run state | parameters | average | frozen | first and second moments | per lane: generator, pool |
+ * checksum
  *
- * Numbers are in the machine's own order (the header tells little from big endian). With several ranks, rank 0 collects
- * the lanes and writes; when it reads, it hands the whole file round, so that another number of ranks may go on.
+ * Numbers are in the machine's own order (the header tells little from big endian). With several ranks, rank
+ * 0 collects the lanes and writes; when it reads, it hands the whole file round, so that another number of
+ * ranks may go on.
  */
 #include "learn/trainer.h"
 
@@ -20,7 +22,8 @@ typedef struct header {
     uint32_t endian, state_bytes;
     uint64_t params;
     int32_t method, lanes, average, frozen;
-    int32_t problem, dim, ff, heads, layers, decoder_layers, action_k, state_views, state_k[INV_MAX_VIEWS], invariant;
+    int32_t problem, dim, ff, heads, layers, decoder_layers, action_k, state_views, state_k[INV_MAX_VIEWS],
+        invariant;
 } header;
 
 static header make_header(const inv_trainer *t)
@@ -180,18 +183,21 @@ static invit_status check_header(const inv_trainer *t, const header *h, const ch
     if (memcmp(h->magic, mine.magic, sizeof h->magic) != 0)
         return inv_fail(err, INVIT_ERR_INPUT, "%s is not a checkpoint", path);
     if (h->endian != mine.endian || h->state_bytes != mine.state_bytes)
-        return inv_fail(err, INVIT_ERR_UNSUPPORTED, "%s was written by another version or on another kind of machine",
-                        path);
+        return inv_fail(err, INVIT_ERR_UNSUPPORTED,
+                        "%s was written by another version or on another kind of machine", path);
     if (h->problem != mine.problem)
         return inv_fail(err, INVIT_ERR_INPUT, "%s is of a %s run, this one is for %s", path,
                         h->problem == INVIT_TSP ? "tsp" : "cvrp", mine.problem == INVIT_TSP ? "tsp" : "cvrp");
     if (h->state_views != mine.state_views || h->action_k != mine.action_k ||
         memcmp(h->state_k, mine.state_k, sizeof mine.state_k) != 0)
-        return inv_fail(err, INVIT_ERR_INPUT, "%s has %d state view(s), k %d %d .., this run %d, k %d %d ..", path,
-                        h->state_views, h->action_k, h->state_k[0], mine.state_views, mine.action_k, mine.state_k[0]);
+        return inv_fail(err, INVIT_ERR_INPUT, "%s has %d state view(s), k %d %d .., this run %d, k %d %d ..",
+                        path, h->state_views, h->action_k, h->state_k[0], mine.state_views, mine.action_k,
+                        mine.state_k[0]);
     if (memcmp(h, &mine, sizeof mine) != 0)
-        return inv_fail(err, INVIT_ERR_INPUT,
-                        "%s does not fit this run's configuration (widths, layers, method, lanes or average differ)", path);
+        return inv_fail(
+            err, INVIT_ERR_INPUT,
+            "%s does not fit this run's configuration (widths, layers, method, lanes or average differ)",
+            path);
     return INVIT_OK;
 }
 
@@ -205,18 +211,21 @@ static invit_status read_lanes(inv_trainer *t, source *s, const char *path, invi
         if (i >= t->first_lane && i < t->first_lane + t->lanes) {
             inv_lane *lane = &t->lane[i - t->first_lane];
             lane->rng = rng;
-            if (t->o->method == INVIT_IMITATE) INV_CHECK(inv_pool_read(&lane->pool, s->at, (size_t)pool, err));
+            if (t->o->method == INVIT_IMITATE)
+                INV_CHECK(inv_pool_read(&lane->pool, s->at, (size_t)pool, err));
         }
         s->at += pool;
     }
-    return s->at == s->end ? INVIT_OK : inv_fail(err, INVIT_ERR_INPUT, "%s is longer than it should be", path);
+    return s->at == s->end ? INVIT_OK
+                           : inv_fail(err, INVIT_ERR_INPUT, "%s is longer than it should be", path);
 }
 
 static invit_status parse(inv_trainer *t, const char *bytes, size_t size, const char *path, invit_error *err)
 {
     uint64_t sum;
     header h;
-    if (size < sizeof h + sizeof sum) return inv_fail(err, INVIT_ERR_INPUT, "%s is too short for a checkpoint", path);
+    if (size < sizeof h + sizeof sum)
+        return inv_fail(err, INVIT_ERR_INPUT, "%s is too short for a checkpoint", path);
     source s = {bytes, bytes + size - sizeof sum};
     memcpy(&sum, s.end, sizeof sum);
     take(&s, &h, sizeof h);

@@ -60,21 +60,22 @@ void inv_comm_destroy(inv_comm *c)
 void inv_comm_sum_floats(inv_comm *c, float *x, size_t count)
 {
     for (size_t at = 0; c->size > 1 && at < count; at += PIECE)
-        MPI_Allreduce(MPI_IN_PLACE, x + at, (int)(count - at < PIECE ? count - at : PIECE), MPI_FLOAT, MPI_SUM,
-                      MPI_COMM_WORLD);
+        MPI_Allreduce(MPI_IN_PLACE, x + at, (int)(count - at < PIECE ? count - at : PIECE), MPI_FLOAT,
+                      MPI_SUM, MPI_COMM_WORLD);
 }
 
 void inv_comm_sum_doubles(inv_comm *c, double *x, size_t count)
 {
     for (size_t at = 0; c->size > 1 && at < count; at += PIECE)
-        MPI_Allreduce(MPI_IN_PLACE, x + at, (int)(count - at < PIECE ? count - at : PIECE), MPI_DOUBLE, MPI_SUM,
-                      MPI_COMM_WORLD);
+        MPI_Allreduce(MPI_IN_PLACE, x + at, (int)(count - at < PIECE ? count - at : PIECE), MPI_DOUBLE,
+                      MPI_SUM, MPI_COMM_WORLD);
 }
 
 void inv_comm_broadcast(inv_comm *c, void *bytes, size_t count)
 {
     for (size_t at = 0; c->size > 1 && at < count; at += PIECE)
-        MPI_Bcast((char *)bytes + at, (int)(count - at < PIECE ? count - at : PIECE), MPI_BYTE, 0, MPI_COMM_WORLD);
+        MPI_Bcast((char *)bytes + at, (int)(count - at < PIECE ? count - at : PIECE), MPI_BYTE, 0,
+                  MPI_COMM_WORLD);
 }
 
 void inv_comm_send(inv_comm *c, const void *bytes, size_t count)
@@ -99,8 +100,8 @@ void inv_comm_receive(inv_comm *c, int from, void *bytes, size_t count)
 {
     (void)c;
     for (size_t at = 0; at < count; at += PIECE)
-        MPI_Recv((char *)bytes + at, (int)(count - at < PIECE ? count - at : PIECE), MPI_BYTE, from, 1, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
+        MPI_Recv((char *)bytes + at, (int)(count - at < PIECE ? count - at : PIECE), MPI_BYTE, from, 1,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 invit_status inv_comm_agree(inv_comm *c, invit_status status, invit_error *err)

@@ -1,5 +1,5 @@
-/* Ranks of a distributed run. Built without MPI, or not started by mpirun, there is one rank and every call is a
- * no-op. Only the main thread calls these. */
+/* Ranks of a distributed run. Built without MPI, or not started by mpirun, there is one rank and every call
+ * is a no-op. Only the main thread calls these. */
 #ifndef INVIT_LEARN_COMM_H
 #define INVIT_LEARN_COMM_H
 
@@ -22,7 +22,8 @@ void inv_comm_broadcast(inv_comm *c, void *bytes, size_t count);
 void inv_comm_send(inv_comm *c, const void *bytes, size_t count);
 size_t inv_comm_receive_size(inv_comm *c, int from);
 void inv_comm_receive(inv_comm *c, int from, void *bytes, size_t count);
-/* The worst status of all ranks, so that all stop together; the error becomes that of the lowest failing rank. */
+/* The worst status of all ranks, so that all stop together; the error becomes that of the lowest failing
+ * rank. */
 invit_status inv_comm_agree(inv_comm *c, invit_status status, invit_error *err);
 
 #endif

@@ -33,7 +33,8 @@ void inv_exam_destroy(inv_exam *e)
 }
 
 /* Instances from..to-1, all their copies at once. */
-static invit_status examine(inv_trainer *t, inv_worker *w, inv_exam *e, int32_t from, int32_t to, invit_error *err)
+static invit_status examine(inv_trainer *t, inv_worker *w, inv_exam *e, int32_t from, int32_t to,
+                            invit_error *err)
 {
     inv_policy *policy = e->by == INV_BY_MODEL ? w->roll : e->by == INV_BY_FROZEN ? w->frozen : w->judge;
     int32_t count = 0;
@@ -81,12 +82,14 @@ static void examine_item(void *context, int member, int item)
     w->status = examine(t, w, e, from, to, &w->error);
 }
 
-invit_status inv_exam_take(inv_trainer *t, inv_exam *e, inv_examinee by, int32_t copies, uint64_t seed, invit_error *err)
+invit_status inv_exam_take(inv_trainer *t, inv_exam *e, inv_examinee by, int32_t copies, uint64_t seed,
+                           invit_error *err)
 {
     e->by = by;
     e->copies = copies;
     e->seed = seed;
-    e->at_once = t->worker[0].walks / copies < INV_GROUP / copies ? t->worker[0].walks / copies : INV_GROUP / copies;
+    e->at_once =
+        t->worker[0].walks / copies < INV_GROUP / copies ? t->worker[0].walks / copies : INV_GROUP / copies;
     if (e->at_once < 1) e->at_once = 1;
     memset(e->single, 0, (size_t)e->count * sizeof *e->single);
     memset(e->best, 0, (size_t)e->count * sizeof *e->best);

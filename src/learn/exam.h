@@ -13,14 +13,15 @@ typedef struct inv_exam {
     double *best;              /* [count] shortest over the copies                     */
     /* while it is taken */
     inv_examinee by;
-    int32_t copies, at_once;   /* instances a worker takes together                    */
+    int32_t copies, at_once; /* instances a worker takes together                    */
     uint64_t seed;
 } inv_exam;
 
 invit_status inv_exam_create(int32_t count, inv_exam **out, invit_error *err);
 void inv_exam_destroy(inv_exam *e);
-/* `copies` rollouts of each instance: copy 0 as it is, the others rotated and reflected; random start nodes. Results do
- * not depend on threads or ranks. */
-invit_status inv_exam_take(inv_trainer *t, inv_exam *e, inv_examinee by, int32_t copies, uint64_t seed, invit_error *err);
+/* `copies` rollouts of each instance: copy 0 as it is, the others rotated and reflected; random start nodes.
+ * Results do not depend on threads or ranks. */
+invit_status inv_exam_take(inv_trainer *t, inv_exam *e, inv_examinee by, int32_t copies, uint64_t seed,
+                           invit_error *err);
 
 #endif

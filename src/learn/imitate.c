@@ -16,7 +16,8 @@ bool inv_imitate_needs_labels(const inv_trainer *t, const inv_lane *lane)
 }
 
 /* Draws instances for one group of lessons: enough to roll in together, few enough to keep the pool mixed. */
-static invit_status draw_group(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t *count, invit_error *err)
+static invit_status draw_group(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t *count,
+                               invit_error *err)
 {
     int32_t nodes = 0;
     *count = 0;
@@ -47,7 +48,8 @@ static void free_group(inv_worker *w, int32_t count)
     }
 }
 
-/* limit[i] > 0: the policy takes that many steps before the teacher does. The walks that roll in come first. */
+/* limit[i] > 0: the policy takes that many steps before the teacher does. The walks that roll in come first.
+ */
 static invit_status roll_in(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t count, invit_error *err)
 {
     for (int32_t i = 0; i < count; i++) {
@@ -83,7 +85,8 @@ static invit_status learn_walk(inv_trainer *t, inv_worker *w, inv_lane *lane, in
     for (int64_t k = 0; k < t->o->walks; k++) {
         if (!own && p->problem == INVIT_TSP) inv_lesson_turn(l, &lane->rng);
         inv_frame_for_copy(p, 1 + (int)inv_rng_below(&lane->rng, 2), &lane->rng, &w->frame[i]);
-        INV_CHECK(inv_replay(w->walk[i], &t->config, l, &w->frame[i], t->o->share, &lane->rng, &lane->pool, &tally, err));
+        INV_CHECK(inv_replay(w->walk[i], &t->config, l, &w->frame[i], t->o->share, &lane->rng, &lane->pool,
+                             &tally, err));
     }
     lane->tally.seen += (double)tally.seen;
     lane->tally.skipped += (double)tally.skipped;
@@ -103,7 +106,8 @@ done:
 }
 
 /* Loss and its derivative for a chunk whose logp is there: mean cross-entropy over the whole batch. */
-static void cross_entropy(const inv_trainer *t, inv_worker *w, const int32_t *label, int32_t count, inv_tally *tally)
+static void cross_entropy(const inv_trainer *t, inv_worker *w, const int32_t *label, int32_t count,
+                          inv_tally *tally)
 {
     int32_t candidates = inv_candidates(&t->config);
     float scale = 1.0f / (float)t->o->batch;
@@ -126,7 +130,8 @@ invit_status inv_imitate_lane(inv_trainer *t, inv_worker *w, inv_lane *lane, inv
 {
     while (inv_imitate_needs_labels(t, lane)) INV_CHECK(add_lessons(t, w, lane, err));
 
-    int32_t batch = (int32_t)(t->o->batch / t->o->lanes), from = inv_pool_take(&lane->pool, batch, &lane->rng);
+    int32_t batch = (int32_t)(t->o->batch / t->o->lanes),
+            from = inv_pool_take(&lane->pool, batch, &lane->rng);
     memset(lane->grad, 0, t->model->params * sizeof *lane->grad);
     for (int32_t at = 0; at < batch; at += INV_CHUNK) {
         int32_t count = batch - at < INV_CHUNK ? batch - at : INV_CHUNK;

@@ -1,5 +1,6 @@
-/* Label files: "INVITLAB", problem, then records: n (int32), capacity (int32, CVRP), x and y of each node (float), demand
- * of each node (int32, CVRP), number of entries (int32) and the order (int32). Numbers in the machine's own order. */
+/* Label files: "INVITLAB", problem, then records: n (int32), capacity (int32, CVRP), x and y of each node
+ * (float), demand of each node (int32, CVRP), number of entries (int32) and the order (int32). Numbers in the
+ * machine's own order. */
 #include "learn/labelfile.h"
 #include "learn/mix.h"
 #include "learn/options.h"
@@ -63,8 +64,8 @@ static invit_status scan(inv_labelfile *f, invit_error *err)
         if (n >= 1 && f->size - at >= head + 4) entries = int_at(f, at + head);
         if (entries < 1 || entries > 2 * (int64_t)n || f->size - at - head - 4 < 4 * (size_t)entries ||
             !order_is_sound(f, at + head + 4, n, entries))
-            return inv_fail(err, INVIT_ERR_INPUT, "%s: record %lld at byte %zu is damaged or cut short", f->path,
-                            (long long)f->count, at);
+            return inv_fail(err, INVIT_ERR_INPUT, "%s: record %lld at byte %zu is damaged or cut short",
+                            f->path, (long long)f->count, at);
         if ((size_t)f->count == room) {
             room = room * 2 + 64;
             size_t *more = realloc(f->at, room * sizeof *more);
@@ -95,11 +96,13 @@ static invit_status map_file(inv_labelfile *f, invit_problem problem, invit_erro
         return inv_fail(err, INVIT_ERR_INPUT, "%s is not a label file", f->path);
     if (int_at(f, sizeof magic) != (int32_t)problem)
         return inv_fail(err, INVIT_ERR_INPUT, "%s holds %s labels, this run is for %s", f->path,
-                        int_at(f, sizeof magic) == INVIT_TSP ? "tsp" : "cvrp", problem == INVIT_TSP ? "tsp" : "cvrp");
+                        int_at(f, sizeof magic) == INVIT_TSP ? "tsp" : "cvrp",
+                        problem == INVIT_TSP ? "tsp" : "cvrp");
     return INVIT_OK;
 }
 
-invit_status inv_labelfile_open(const char *path, invit_problem problem, inv_labelfile **out, invit_error *err)
+invit_status inv_labelfile_open(const char *path, invit_problem problem, inv_labelfile **out,
+                                invit_error *err)
 {
     *out = NULL;
     inv_labelfile *f = calloc(1, sizeof *f);
@@ -136,7 +139,8 @@ int32_t inv_labelfile_largest(const inv_labelfile *f)
     return f->largest;
 }
 
-invit_status inv_labelfile_get(const inv_labelfile *f, int64_t i, invit_instance **out, inv_lesson *l, invit_error *err)
+invit_status inv_labelfile_get(const inv_labelfile *f, int64_t i, invit_instance **out, inv_lesson *l,
+                               invit_error *err)
 {
     size_t at = f->at[i];
     bool cvrp = f->problem == INVIT_CVRP;
@@ -165,7 +169,8 @@ invit_status inv_labelfile_get(const inv_labelfile *f, int64_t i, invit_instance
     return INVIT_OK;
 }
 
-/* ---- making them: invit train label ------------------------------------------------------------------------------ */
+/* ---- making them: invit train label
+ * ------------------------------------------------------------------------------ */
 
 #define ROUND 256 /* instances between writes */
 
@@ -215,7 +220,8 @@ static void make_item(void *context, int member, int item)
     invit_status status = inv_mix_draw(&m->mix, &rng, &p, err);
     if (status == INVIT_OK)
         status = inv_lesson_teach(&m->lesson[member], m->teacher[member], p, m->o->effort, &rng, err);
-    if (status == INVIT_OK) status = write_record(p, &m->lesson[member], &m->record[item], &m->bytes[item], err);
+    if (status == INVIT_OK)
+        status = write_record(p, &m->lesson[member], &m->record[item], &m->bytes[item], err);
     invit_instance_destroy(p);
     m->status[member] = status;
 }

@@ -58,7 +58,8 @@ static int compare_legs(const void *a, const void *b)
     return (x->from > y->from) - (x->from < y->from);
 }
 
-int32_t inv_order_routes(const double *xy, int32_t *nodes, int32_t *start, int32_t routes, bool open, int32_t *order)
+int32_t inv_order_routes(const double *xy, int32_t *nodes, int32_t *start, int32_t routes, bool open,
+                         int32_t *order)
 {
     int32_t count = 0, first = open ? 1 : 0;
     for (int32_t i = start[0] + 1; open && i < start[1]; i++) order[count++] = nodes[i];
@@ -83,8 +84,8 @@ int32_t inv_order_routes(const double *xy, int32_t *nodes, int32_t *start, int32
     return count;
 }
 
-invit_status inv_lesson_teach(inv_lesson *l, inv_teacher *t, const invit_instance *p, double effort, inv_rng *rng,
-                              invit_error *err)
+invit_status inv_lesson_teach(inv_lesson *l, inv_teacher *t, const invit_instance *p, double effort,
+                              inv_rng *rng, invit_error *err)
 {
     double length;
     int32_t routes;
@@ -94,8 +95,8 @@ invit_status inv_lesson_teach(inv_lesson *l, inv_teacher *t, const invit_instanc
         l->count = p->n;
         return inv_teach_tsp(t, p->xy, p->n, -1, -1, effort, seed, l->order, &length, err);
     }
-    INV_CHECK(inv_teach_cvrp(t, p->xy, p->demand, p->n, (int32_t)p->capacity, -1, 0, effort, seed, l->nodes, l->start,
-                             &routes, &length, err));
+    INV_CHECK(inv_teach_cvrp(t, p->xy, p->demand, p->n, (int32_t)p->capacity, -1, 0, effort, seed, l->nodes,
+                             l->start, &routes, &length, err));
     l->count = inv_order_routes(p->xy, l->nodes, l->start, routes, false, l->order);
     return l->count < 0 ? inv_no_memory(err, (size_t)routes * sizeof(leg)) : INVIT_OK;
 }
@@ -127,8 +128,8 @@ static int32_t put_unvisited(inv_lesson *l, const invit_instance *p, int32_t k)
     return k;
 }
 
-static invit_status complete_tsp(inv_lesson *l, inv_teacher *t, const invit_instance *p, double effort, uint64_t seed,
-                                 invit_error *err)
+static invit_status complete_tsp(inv_lesson *l, inv_teacher *t, const invit_instance *p, double effort,
+                                 uint64_t seed, invit_error *err)
 {
     int32_t first = l->order[0], last = l->order[l->count - 1];
     put(l, p, 0, last);
@@ -142,16 +143,16 @@ static invit_status complete_tsp(inv_lesson *l, inv_teacher *t, const invit_inst
     return INVIT_OK;
 }
 
-static invit_status complete_cvrp(inv_lesson *l, inv_teacher *t, const invit_instance *p, int32_t last, int32_t load,
-                                  double effort, uint64_t seed, invit_error *err)
+static invit_status complete_cvrp(inv_lesson *l, inv_teacher *t, const invit_instance *p, int32_t last,
+                                  int32_t load, double effort, uint64_t seed, invit_error *err)
 {
     bool open = last != 0;
     put(l, p, 0, 0);
     if (open) put(l, p, 1, last);
     int32_t k = put_unvisited(l, p, open ? 2 : 1), routes;
     double length;
-    INV_CHECK(inv_teach_cvrp(t, l->xy, l->demand, k, (int32_t)p->capacity, open ? 1 : -1, open ? load : 0, effort, seed,
-                             l->nodes, l->start, &routes, &length, err));
+    INV_CHECK(inv_teach_cvrp(t, l->xy, l->demand, k, (int32_t)p->capacity, open ? 1 : -1, open ? load : 0,
+                             effort, seed, l->nodes, l->start, &routes, &length, err));
     int32_t *added = l->order + l->count;
     int32_t count = inv_order_routes(l->xy, l->nodes, l->start, routes, open, added);
     if (count < 0) return inv_no_memory(err, (size_t)routes * sizeof(leg));
@@ -160,8 +161,8 @@ static invit_status complete_cvrp(inv_lesson *l, inv_teacher *t, const invit_ins
     return INVIT_OK;
 }
 
-invit_status inv_lesson_complete(inv_lesson *l, inv_teacher *t, const invit_instance *p, const inv_walk *w, double effort,
-                                 inv_rng *rng, invit_error *err)
+invit_status inv_lesson_complete(inv_lesson *l, inv_teacher *t, const invit_instance *p, const inv_walk *w,
+                                 double effort, inv_rng *rng, invit_error *err)
 {
     uint64_t seed = inv_rng_u64(rng);
     const int32_t *order = inv_walk_order(w, &l->count);
@@ -187,8 +188,8 @@ int32_t inv_choices(const inv_state *s)
     return s->action + (s->depot_open ? 1 : 0);
 }
 
-invit_status inv_replay(inv_walk *w, const inv_config *c, const inv_lesson *l, const inv_frame *f, double share,
-                        inv_rng *rng, inv_pool *pool, inv_replay_tally *tally, invit_error *err)
+invit_status inv_replay(inv_walk *w, const inv_config *c, const inv_lesson *l, const inv_frame *f,
+                        double share, inv_rng *rng, inv_pool *pool, inv_replay_tally *tally, invit_error *err)
 {
     int32_t first = c->problem == INVIT_TSP ? 1 : 0;
     inv_walk_start(w, first ? l->order[0] : 0, f);

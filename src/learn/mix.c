@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static invit_status parse_range(const char *what, const char *text, char **end, long least, int32_t *low, int32_t *high,
-                                invit_error *err)
+static invit_status parse_range(const char *what, const char *text, char **end, long least, int32_t *low,
+                                int32_t *high, invit_error *err)
 {
     long a = strtol(text, end, 10), b = a;
     bool fine = *end != text;
@@ -16,8 +16,9 @@ static invit_status parse_range(const char *what, const char *text, char **end, 
         fine = *end != text;
     }
     if (!fine || a < least || b < a || b > 10000000)
-        return inv_fail(err, INVIT_ERR_ARGUMENT, "%s: '%s' should begin with a number or a range like 100-500, from %ld on",
-                        what, text, least);
+        return inv_fail(err, INVIT_ERR_ARGUMENT,
+                        "%s: '%s' should begin with a number or a range like 100-500, from %ld on", what,
+                        text, least);
     *low = (int32_t)a;
     *high = (int32_t)b;
     return INVIT_OK;
@@ -29,11 +30,14 @@ static invit_status parse_source(const char **text, inv_source *s, double *share
     size_t length = 0;
     for (; d <= INVIT_IMPLOSION; d++) {
         length = strlen(invit_distribution_name((invit_distribution)d));
-        if (strncmp(*text, invit_distribution_name((invit_distribution)d), length) == 0 && (*text)[length] == ':') break;
+        if (strncmp(*text, invit_distribution_name((invit_distribution)d), length) == 0 &&
+            (*text)[length] == ':')
+            break;
     }
     if (d > INVIT_IMPLOSION)
         return inv_fail(err, INVIT_ERR_ARGUMENT,
-                        "data: expected uniform:, clustered:, explosion: or implosion: and a size, not '%s'", *text);
+                        "data: expected uniform:, clustered:, explosion: or implosion: and a size, not '%s'",
+                        *text);
     s->distribution = (invit_distribution)d;
     char *end;
     INV_CHECK(parse_range("data", *text + length + 1, &end, 4, &s->low, &s->high, err));
@@ -43,7 +47,8 @@ static invit_status parse_source(const char **text, inv_source *s, double *share
         if (end == from || !(*share > 0) || !isfinite(*share))
             return inv_fail(err, INVIT_ERR_ARGUMENT, "data: '%s' should begin with a share above 0", from);
     }
-    if (*end && *end != ',') return inv_fail(err, INVIT_ERR_ARGUMENT, "data: unexpected '%s'", end);
+    if (*end && (*end != ',' || !end[1]))
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "data: unexpected '%s'", end);
     *text = *end ? end + 1 : end;
     return INVIT_OK;
 }

@@ -1,4 +1,5 @@
-/* The options of a training run: one table gives the flags, the keys of a config file, the defaults and the help. */
+/* The options of a training run: one table gives the flags, the keys of a config file, the defaults and the
+ * help. */
 #include "learn/options.h"
 
 #include <ctype.h>
@@ -19,7 +20,7 @@ typedef struct row {
 } row;
 
 #define FIELD(f) offsetof(invit_train_options, f), sizeof(((invit_train_options *)0)->f)
-#define BIG 1e18
+#define BIG      1e18
 
 static const row table[] = {
     {"problem", "tsp|cvrp", "what to solve", PROBLEM, FIELD(problem), 0, 0},
@@ -37,9 +38,10 @@ static const row table[] = {
     {"layers", "N", "encoder layers of each view", WHOLE, FIELD(layers), 1, 64},
     {"decoder-layers", "N", "decoder layers", WHOLE, FIELD(decoder_layers), 1, 64},
     {"invariant", "yes|no", "normalise each view (the invariant layer)", FLAG, FIELD(invariant), 0, 0},
-    {"data", "MIX", "distribution:size[-size][:share],... with uniform, clustered, explosion, implosion", TEXT,
-     FIELD(data), 0, 0},
-    {"capacity", "N[-N]", "CVRP capacity or its range (0: by size as published)", TEXT, FIELD(capacity), 0, 0},
+    {"data", "MIX", "distribution:size[-size][:share],... with uniform, clustered, explosion, implosion",
+     TEXT, FIELD(data), 0, 0},
+    {"capacity", "N[-N]", "CVRP capacity or its range (0: by size as published)", TEXT, FIELD(capacity), 0,
+     0},
     {"demand-max", "N", "CVRP demands are uniform on 1..N", WHOLE, FIELD(demand_max), 1, 1000000},
     {"labels", "FILE", "learn from a label file instead of fresh instances", TEXT, FIELD(labels), 0, 0},
     {"effort", "X", "the teacher's effort", REAL, FIELD(effort), 0, 1e6},
@@ -60,17 +62,23 @@ static const row table[] = {
     {"beta1", "X", "AdamW's first beta", REAL, FIELD(beta1), 0, 1},
     {"beta2", "X", "AdamW's second beta", REAL, FIELD(beta2), 0, 1},
     {"epsilon", "X", "AdamW's epsilon", REAL, FIELD(epsilon), 0, 1},
-    {"ema", "X", "decay of the weights' moving average, used for validation (0: none)", REAL, FIELD(ema), 0, 1},
-    {"augment", "N", "reinforce: rotated and reflected copies of each instance", WHOLE, FIELD(augment), 1, 65536},
-    {"baseline", "greedy|pomo", "reinforce: frozen greedy policy, or the mean over the copies", TEXT, FIELD(baseline), 0,
-     0},
-    {"epoch", "N", "reinforce: steps between comparisons with the frozen policy", WHOLE, FIELD(epoch), 1, 1e9},
+    {"ema", "X", "decay of the weights' moving average, used for validation (0: none)", REAL, FIELD(ema), 0,
+     1},
+    {"augment", "N", "reinforce: rotated and reflected copies of each instance", WHOLE, FIELD(augment), 1,
+     65536},
+    {"baseline", "greedy|pomo", "reinforce: frozen greedy policy, or the mean over the copies", TEXT,
+     FIELD(baseline), 0, 0},
+    {"epoch", "N", "reinforce: steps between comparisons with the frozen policy", WHOLE, FIELD(epoch), 1,
+     1e9},
     {"compare", "N", "reinforce: instances of that comparison", WHOLE, FIELD(compare), 1, 1e6},
-    {"margin", "X", "reinforce: how much shorter the model must be to take over", REAL, FIELD(margin), 0, 1e9},
+    {"margin", "X", "reinforce: how much shorter the model must be to take over", REAL, FIELD(margin), 0,
+     1e9},
     {"validations", "N", "validations during the run (0: as many as cost about 3 % of the time)", WHOLE,
      FIELD(validations), 0, 1e6},
-    {"validate-small", "N", "instances of TSP-100 or CVRP-100 to validate on", WHOLE, FIELD(validate_small), 0, 1e6},
-    {"validate-large", "N", "instances of TSP-1000 or CVRP-500 to validate on", WHOLE, FIELD(validate_large), 0, 1e6},
+    {"validate-small", "N", "instances of TSP-100 or CVRP-100 to validate on", WHOLE, FIELD(validate_small),
+     0, 1e6},
+    {"validate-large", "N", "instances of TSP-1000 or CVRP-500 to validate on", WHOLE, FIELD(validate_large),
+     0, 1e6},
     {"checkpoint", "S", "seconds between checkpoints", REAL, FIELD(checkpoint), 0, 1e9},
     {"log-every", "N", "steps between lines of the log", WHOLE, FIELD(log_every), 1, 1e9},
 };
@@ -143,12 +151,14 @@ static invit_status set_number(const row *r, void *field, const char *text, invi
     errno = 0;
     double x = strtod(text, &end);
     if (end == text || *end || errno == ERANGE || !isfinite(x) || x < r->low || x > r->high)
-        return inv_fail(err, INVIT_ERR_ARGUMENT, "%s: '%s' is not a number in %g..%g", r->key, text, r->low, r->high);
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "%s: '%s' is not a number in %g..%g", r->key, text, r->low,
+                        r->high);
     if (r->kind == REAL) {
         *(double *)field = x;
         return INVIT_OK;
     }
-    if (x != floor(x)) return inv_fail(err, INVIT_ERR_ARGUMENT, "%s: '%s' is not a whole number", r->key, text);
+    if (x != floor(x))
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "%s: '%s' is not a whole number", r->key, text);
     *(int64_t *)field = (int64_t)x;
     return INVIT_OK;
 }
@@ -208,12 +218,14 @@ static void get_row(const invit_train_options *o, const row *r, char *text, size
         break;
     case REAL:
         snprintf(text, size, "%.15g", *(const double *)field);
-        if (strtod(text, NULL) != *(const double *)field) snprintf(text, size, "%.17g", *(const double *)field);
+        if (strtod(text, NULL) != *(const double *)field)
+            snprintf(text, size, "%.17g", *(const double *)field);
         break;
     }
 }
 
-invit_status invit_train_get(const invit_train_options *o, const char *key, char *text, size_t size, invit_error *err)
+invit_status invit_train_get(const invit_train_options *o, const char *key, char *text, size_t size,
+                             invit_error *err)
 {
     const row *r = find_row(key);
     if (!r) return inv_fail(err, INVIT_ERR_ARGUMENT, "there is no training option '%s'", key);
@@ -229,11 +241,13 @@ static char *trim(char *text)
     return text;
 }
 
-static invit_status read_line(invit_train_options *o, char *line, const char *path, int number, invit_error *err)
+static invit_status read_line(invit_train_options *o, char *line, const char *path, int number,
+                              invit_error *err)
 {
     char *key = trim(line), *equals = strchr(key, '=');
     if (!*key || *key == '#') return INVIT_OK;
-    if (!equals) return inv_fail(err, INVIT_ERR_INPUT, "%s:%d: expected `key = value`, got '%s'", path, number, key);
+    if (!equals)
+        return inv_fail(err, INVIT_ERR_INPUT, "%s:%d: expected `key = value`, got '%s'", path, number, key);
     *equals = 0;
     invit_error why = {0};
     if (invit_train_set(o, trim(key), trim(equals + 1), &why) != INVIT_OK)
@@ -250,7 +264,8 @@ invit_status invit_train_read_config(invit_train_options *o, const char *path, i
     invit_status status = INVIT_OK;
     for (int number = 1; status == INVIT_OK && getline(&line, &room, file) >= 0; number++)
         status = read_line(o, line, path, number, err);
-    if (status == INVIT_OK && ferror(file)) status = inv_fail(err, INVIT_ERR_IO, "%s: %s", path, strerror(errno));
+    if (status == INVIT_OK && ferror(file))
+        status = inv_fail(err, INVIT_ERR_IO, "%s: %s", path, strerror(errno));
     free(line);
     fclose(file);
     return status;
@@ -284,8 +299,9 @@ invit_status inv_options_model(const invit_train_options *o, inv_config *c, invi
         char *end;
         long k = strtol(s, &end, 10);
         if (end == s || (*end && *end != ',') || k < 1 || k > 100000 || c->state_views >= INV_MAX_VIEWS)
-            return inv_fail(err, INVIT_ERR_ARGUMENT, "views: '%s' is not a list like 15,35 of at most %d numbers",
-                            o->views, INV_MAX_VIEWS + 1);
+            return inv_fail(err, INVIT_ERR_ARGUMENT,
+                            "views: '%s' is not a list like 15,35 of at most %d numbers", o->views,
+                            INV_MAX_VIEWS + 1);
         if (c->state_views < 0)
             c->action_k = (int32_t)k;
         else
@@ -302,14 +318,15 @@ invit_status inv_options_check(const invit_train_options *o, invit_error *err)
     INV_CHECK(inv_options_model(o, &c, err));
     if (strcmp(o->schedule, "cosine") != 0 && strcmp(o->schedule, "exponential") != 0 &&
         strcmp(o->schedule, "constant") != 0)
-        return inv_fail(err, INVIT_ERR_ARGUMENT, "schedule: '%s' is not cosine, exponential or constant", o->schedule);
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "schedule: '%s' is not cosine, exponential or constant",
+                        o->schedule);
     if (strcmp(o->baseline, "greedy") != 0 && strcmp(o->baseline, "pomo") != 0)
         return inv_fail(err, INVIT_ERR_ARGUMENT, "baseline: '%s' is not greedy or pomo", o->baseline);
     if (o->steps == 0 && !(o->minutes > 0))
         return inv_fail(err, INVIT_ERR_ARGUMENT, "a run needs --minutes or --steps");
     if (o->batch % o->lanes != 0)
-        return inv_fail(err, INVIT_ERR_ARGUMENT, "batch: %lld cannot be shared by %lld lanes", (long long)o->batch,
-                        (long long)o->lanes);
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "batch: %lld cannot be shared by %lld lanes",
+                        (long long)o->batch, (long long)o->lanes);
     if (o->method == INVIT_REINFORCE && o->batch / o->lanes % o->augment != 0)
         return inv_fail(err, INVIT_ERR_ARGUMENT,
                         "batch: %lld rollouts in %lld lanes are not whole groups of %lld copies (augment)",

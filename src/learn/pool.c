@@ -31,7 +31,8 @@ static invit_status reserve(inv_pool *p, int32_t room, invit_error *err)
     if (demand) p->demand = demand;
     if (!state || !label || !xy || (p->demands && !demand)) return inv_no_memory(err, cells * 3 * sizeof *xy);
     memset(xy + (size_t)p->room * p->k_max * 2, 0, (cells - (size_t)p->room * p->k_max) * 2 * sizeof *xy);
-    if (demand) memset(demand + (size_t)p->room * p->k_max, 0, (cells - (size_t)p->room * p->k_max) * sizeof *demand);
+    if (demand)
+        memset(demand + (size_t)p->room * p->k_max, 0, (cells - (size_t)p->room * p->k_max) * sizeof *demand);
     p->room = room;
     point_states(p);
     return INVIT_OK;
@@ -126,8 +127,13 @@ void inv_pool_write(const inv_pool *p, char *bytes)
     memset(bytes, 0, inv_pool_bytes(p));
     for (int32_t i = 0; i < p->count; i++, bytes += entry_bytes(p)) {
         const inv_state *s = &p->state[i];
-        packed head = {s->action, s->rest, p->label[i], s->depot_open, s->load,
-                       {s->last[0], s->last[1]}, {s->first[0], s->first[1]}};
+        packed head = {s->action,
+                       s->rest,
+                       p->label[i],
+                       s->depot_open,
+                       s->load,
+                       {s->last[0], s->last[1]},
+                       {s->first[0], s->first[1]}};
         size_t k = (size_t)(s->action + s->rest);
         memcpy(bytes, &head, sizeof head);
         memcpy(bytes + sizeof head, s->xy, 2 * k * sizeof(float));
@@ -139,7 +145,8 @@ void inv_pool_write(const inv_pool *p, char *bytes)
 invit_status inv_pool_read(inv_pool *p, const char *bytes, size_t size, invit_error *err)
 {
     if (size % entry_bytes(p) != 0)
-        return inv_fail(err, INVIT_ERR_INPUT, "%zu bytes of states, expected a multiple of %zu", size, entry_bytes(p));
+        return inv_fail(err, INVIT_ERR_INPUT, "%zu bytes of states, expected a multiple of %zu", size,
+                        entry_bytes(p));
     int32_t count = (int32_t)(size / entry_bytes(p));
     if (count > p->room) INV_CHECK(reserve(p, count, err));
     point_states(p);
@@ -149,8 +156,8 @@ invit_status inv_pool_read(inv_pool *p, const char *bytes, size_t size, invit_er
         memcpy(&head, bytes, sizeof head);
         inv_state *s = &p->state[i];
         if (head.action < 0 || head.rest < 0 || head.action + head.rest > p->k_max || head.label < 0)
-            return inv_fail(err, INVIT_ERR_INPUT, "state %d has %d + %d neighbours, expected at most %d", i, head.action,
-                            head.rest, p->k_max);
+            return inv_fail(err, INVIT_ERR_INPUT, "state %d has %d + %d neighbours, expected at most %d", i,
+                            head.action, head.rest, p->k_max);
         s->action = head.action;
         s->rest = head.rest;
         s->depot_open = head.depot_open != 0;

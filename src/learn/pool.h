@@ -1,5 +1,5 @@
-/* The pool: labelled states waiting in no order, so that the states of one tour spread over many batches. Its states
- * are copies; what a checkpoint needs of them is one block. */
+/* The pool: labelled states waiting in no order, so that the states of one tour spread over many batches. Its
+ * states are copies; what a checkpoint needs of them is one block. */
 #ifndef INVIT_LEARN_POOL_H
 #define INVIT_LEARN_POOL_H
 
@@ -21,8 +21,8 @@ void inv_pool_destroy(inv_pool *p);
 
 /* Copies a state in; the pool grows when it is full. */
 invit_status inv_pool_add(inv_pool *p, const inv_state *s, int32_t label, invit_error *err);
-/* Moves `count` random entries to the end, from `count_before - count` on, and takes them off the count. They stay
- * readable there until the next inv_pool_add. Returns the index of the first. */
+/* Moves `count` random entries to the end, from `count_before - count` on, and takes them off the count. They
+ * stay readable there until the next inv_pool_add. Returns the index of the first. */
 int32_t inv_pool_take(inv_pool *p, int32_t count, inv_rng *rng);
 
 /* As bytes, for checkpoints. */

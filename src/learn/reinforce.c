@@ -1,6 +1,6 @@
-/* REINFORCE as published: sampled rollouts of the model against greedy rollouts of a frozen one on the same augmented
- * instances, loss = mean of (length - baseline length) * log p(tour). The sampled tours are kept as orders and replayed
- * state by state for the gradient. */
+/* REINFORCE as published: sampled rollouts of the model against greedy rollouts of a frozen one on the same
+ * augmented instances, loss = mean of (length - baseline length) * log p(tour). The sampled tours are kept as
+ * orders and replayed state by state for the gradient. */
 #include "learn/exam.h"
 #include "learn/trainer.h"
 
@@ -8,7 +8,8 @@
 #include <string.h>
 
 /* Fresh instances, each with `augment` copies in their own frames and from their own start nodes. */
-static invit_status draw_copies(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t groups, invit_error *err)
+static invit_status draw_copies(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t groups,
+                                invit_error *err)
 {
     int32_t copies = (int32_t)t->o->augment;
     for (int32_t g = 0; g < groups; g++) {
@@ -25,8 +26,8 @@ static invit_status draw_copies(inv_trainer *t, inv_worker *w, inv_lane *lane, i
     return INVIT_OK;
 }
 
-static invit_status roll_copies(inv_trainer *t, inv_worker *w, inv_policy *policy, int32_t count, inv_rng *sample,
-                                double *decisions, invit_error *err)
+static invit_status roll_copies(inv_trainer *t, inv_worker *w, inv_policy *policy, int32_t count,
+                                inv_rng *sample, double *decisions, invit_error *err)
 {
     for (int32_t i = 0; i < count; i++) inv_walk_start(w->walk[i], w->begin[i], &w->frame[i]);
     int64_t moves = 0;
@@ -52,7 +53,8 @@ static void keep_samples(const inv_trainer *t, inv_worker *w, int32_t count)
     }
 }
 
-static invit_status find_advantages(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t count, invit_error *err)
+static invit_status find_advantages(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t count,
+                                    invit_error *err)
 {
     int32_t copies = (int32_t)t->o->augment;
     bool pomo = strcmp(t->o->baseline, "pomo") == 0;
@@ -131,7 +133,8 @@ done:
     return status;
 }
 
-/* Greedy best-of-augmentations of both on fresh instances; the seed of the epoch makes them the same on every rank. */
+/* Greedy best-of-augmentations of both on fresh instances; the seed of the epoch makes them the same on every
+ * rank. */
 invit_status inv_reinforce_epoch(inv_trainer *t, invit_error *err)
 {
     t->s.epoch++;

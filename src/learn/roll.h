@@ -16,8 +16,8 @@ typedef struct inv_roller {
 invit_status inv_roller_init(inv_roller *r, int32_t room, const inv_config *c, invit_error *err);
 void inv_roller_destroy(inv_roller *r);
 
-/* Lets the policy move each of the started walks for at most limit[i] steps (NULL: to the end). Takes the likeliest
- * candidate, or samples when there is a generator. *decisions grows by the number of moves. */
+/* Lets the policy move each of the started walks for at most limit[i] steps (NULL: to the end). Takes the
+ * likeliest candidate, or samples when there is a generator. *decisions grows by the number of moves. */
 invit_status inv_roll(inv_roller *r, inv_policy *policy, const inv_config *c, inv_walk **walk, int32_t count,
                       const int32_t *limit, inv_rng *sample, int64_t *decisions, invit_error *err);
 /* Length of the walk's closed tour or routes so far, in the instance's coordinates, unrounded. */

@@ -1,4 +1,5 @@
-/* A run: the loop over steps, and the directory that holds its configuration, log, checkpoint and best weights. */
+/* A run: the loop over steps, and the directory that holds its configuration, log, checkpoint and best
+ * weights. */
 #include "learn/trainer.h"
 
 #include "base/clock.h"
@@ -29,7 +30,8 @@ typedef struct run {
     int64_t session_steps; /* s.step when the session began                    */
 } run;
 
-/* ---- files -------------------------------------------------------------------------------------------------------- */
+/* ---- files
+ * -------------------------------------------------------------------------------------------------------- */
 
 static bool exists(const char *path)
 {
@@ -54,8 +56,8 @@ static invit_status make_directory(const char *path, invit_error *err)
 
 static void name_files(run *r, const char *directory)
 {
-    const char *names[] = {"config", "log.jsonl", "checkpoint", "best.safetensors", "last.safetensors",
-                           "validation.json", "lock"};
+    const char *names[] = {"config",           "log.jsonl",       "checkpoint", "best.safetensors",
+                           "last.safetensors", "validation.json", "lock"};
     char *paths[] = {r->config, r->log, r->checkpoint, r->best, r->last, r->lengths, r->lock};
     for (int i = 0; i < 7; i++) snprintf(paths[i], sizeof r->config, "%s/%s", directory, names[i]);
 }
@@ -64,9 +66,11 @@ static invit_status lock_directory(run *r, invit_error *err)
 {
     r->lock_fd = open(r->lock, O_CREAT | O_RDWR | O_CLOEXEC, 0666);
     if (r->lock_fd < 0) return inv_fail(err, INVIT_ERR_IO, "%s: %s", r->lock, strerror(errno));
-    for (int tries = 0; flock(r->lock_fd, LOCK_EX | LOCK_NB) != 0; tries++) { /* one that was killed may linger */
+    for (int tries = 0; flock(r->lock_fd, LOCK_EX | LOCK_NB) != 0;
+         tries++) { /* one that was killed may linger */
         if (tries == 50)
-            return inv_fail(err, INVIT_ERR_ARGUMENT, "%s: another process is training in this directory", r->lock);
+            return inv_fail(err, INVIT_ERR_ARGUMENT, "%s: another process is training in this directory",
+                            r->lock);
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     }
     return INVIT_OK;
@@ -93,7 +97,8 @@ static invit_status log_line(run *r, const char *line, invit_error *err)
     return INVIT_OK;
 }
 
-/* ---- the log ------------------------------------------------------------------------------------------------------ */
+/* ---- the log
+ * ------------------------------------------------------------------------------------------------------ */
 
 /* Appends ,"name":value; numbers that are not finite are left out. */
 static void field(char *line, size_t size, const char *name, double value, const char *format)
@@ -154,7 +159,8 @@ static invit_status log_validation(run *r, double cost, invit_error *err)
     return log_line(r, line, err);
 }
 
-/* ---- the loop ----------------------------------------------------------------------------------------------------- */
+/* ---- the loop
+ * ----------------------------------------------------------------------------------------------------- */
 
 static void report(run *r, bool now)
 {
@@ -166,15 +172,20 @@ static void report(run *r, bool now)
     r->reported = time;
     const inv_run_state *s = &t->s;
     char text[256];
-    double n = fmax(1, s->tally.states), rate = s->tally.states / fmax(1e-3, time - r->logged + s->tally_seconds);
+    double n = fmax(1, s->tally.states),
+           rate = s->tally.states / fmax(1e-3, time - r->logged + s->tally_seconds);
     if (t->o->method == INVIT_IMITATE)
-        snprintf(text, sizeof text, "step %lld, loss %.3f, accuracy %.3f, gap %.2f %% / %.2f %%, %.0f states/s",
-                 (long long)s->step, s->tally.loss / n, s->tally.right / n, 100 * s->small_gap, 100 * s->large_gap, rate);
+        snprintf(text, sizeof text,
+                 "step %lld, loss %.3f, accuracy %.3f, gap %.2f %% / %.2f %%, %.0f states/s",
+                 (long long)s->step, s->tally.loss / n, s->tally.right / n, 100 * s->small_gap,
+                 100 * s->large_gap, rate);
     else
-        snprintf(text, sizeof text, "step %lld, length %.4f, baseline %.4f, gap %.2f %% / %.2f %%, %.0f states/s",
-                 (long long)s->step, s->tally.length / fmax(1, s->tally.rollouts),
-                 s->tally.baseline / fmax(1, s->tally.rollouts), 100 * s->small_gap, 100 * s->large_gap, rate);
-    double fraction = t->o->steps > 0 ? (double)s->step / (double)t->o->steps : s->seconds / (60 * t->o->minutes);
+        snprintf(
+            text, sizeof text, "step %lld, length %.4f, baseline %.4f, gap %.2f %% / %.2f %%, %.0f states/s",
+            (long long)s->step, s->tally.length / fmax(1, s->tally.rollouts),
+            s->tally.baseline / fmax(1, s->tally.rollouts), 100 * s->small_gap, 100 * s->large_gap, rate);
+    double fraction =
+        t->o->steps > 0 ? (double)s->step / (double)t->o->steps : s->seconds / (60 * t->o->minutes);
     c->progress(c->user, &(invit_progress){.stage = "train",
                                            .elapsed = s->seconds,
                                            .fraction = fmin(1, fraction),
@@ -248,17 +259,20 @@ static invit_status train(run *r, bool *finished, invit_error *err)
         INV_CHECK(inv_step(t, err));
         if (s->dropped > dropped) {
             char line[128];
-            snprintf(line, sizeof line, "{\"step\":%lld,\"event\":\"dropped: loss or gradient not finite\"}\n",
+            snprintf(line, sizeof line,
+                     "{\"step\":%lld,\"event\":\"dropped: loss or gradient not finite\"}\n",
                      (long long)s->step);
             INV_CHECK(log_line(r, line, err));
         }
         if (s->bad >= BAD_STEPS)
             return inv_fail(err, INVIT_ERR_INTERNAL,
-                            "loss or gradient was not finite %d times in a row (step %lld); the last good checkpoint is %s",
+                            "loss or gradient was not finite %d times in a row (step %lld); the last good "
+                            "checkpoint is %s",
                             BAD_STEPS, (long long)s->step, r->checkpoint);
         d = decide(r);
         s->seconds = d.seconds;
-        if (t->o->method == INVIT_REINFORCE && s->step % t->o->epoch == 0) INV_CHECK(inv_reinforce_epoch(t, err));
+        if (t->o->method == INVIT_REINFORCE && s->step % t->o->epoch == 0)
+            INV_CHECK(inv_reinforce_epoch(t, err));
         if (s->step % t->o->log_every == 0 && s->tally_steps > 0) INV_CHECK(log_progress(r, err));
         if (validation_due(r) && !d.finished) {
             s->validated = s->progress;
@@ -289,18 +303,21 @@ static invit_status finish(run *r, bool finished, invit_error *err)
     return save(r, err);
 }
 
-/* ---- beginning ---------------------------------------------------------------------------------------------------- */
+/* ---- beginning
+ * ---------------------------------------------------------------------------------------------------- */
 
 static invit_status open_directory(run *r, const invit_train_options *o, bool resume, invit_error *err)
 {
     if (!o->run[0]) return inv_fail(err, INVIT_ERR_ARGUMENT, "a run needs a directory (run)");
     name_files(r, o->run);
     if (!r->writer) return INVIT_OK;
-    if (resume && !exists(r->config)) return inv_fail(err, INVIT_ERR_INPUT, "%s: there is no run to resume", o->run);
+    if (resume && !exists(r->config))
+        return inv_fail(err, INVIT_ERR_INPUT, "%s: there is no run to resume", o->run);
     if (!resume) INV_CHECK(make_directory(o->run, err));
     INV_CHECK(lock_directory(r, err));
     if (!resume && exists(r->config))
-        return inv_fail(err, INVIT_ERR_ARGUMENT, "%s already holds a run; resume it, or name another directory", o->run);
+        return inv_fail(err, INVIT_ERR_ARGUMENT,
+                        "%s already holds a run; resume it, or name another directory", o->run);
     return INVIT_OK;
 }
 

@@ -14,8 +14,8 @@ static int32_t largest_k(const inv_config *c)
     return k;
 }
 
-invit_status inv_worker_bind(inv_trainer *t, inv_worker *w, int32_t i, const invit_instance *p, const inv_index *x,
-                             invit_error *err)
+invit_status inv_worker_bind(inv_trainer *t, inv_worker *w, int32_t i, const invit_instance *p,
+                             const inv_index *x, invit_error *err)
 {
     if (w->walk[i]) return inv_walk_rebind(w->walk[i], p, x, err);
     return inv_walk_create(p, x, t->config.action_k, largest_k(&t->config), &w->walk[i], err);
@@ -42,7 +42,8 @@ static invit_status create_orders(inv_trainer *t, inv_worker *w, invit_error *er
 static invit_status create_worker(inv_trainer *t, inv_worker *w, invit_error *err)
 {
     bool reinforce = t->o->method == INVIT_REINFORCE;
-    int32_t walks = INV_GROUP, share = (int32_t)(t->o->batch / t->o->lanes), candidates = inv_candidates(&t->config);
+    int32_t walks = INV_GROUP, share = (int32_t)(t->o->batch / t->o->lanes),
+            candidates = inv_candidates(&t->config);
     if (reinforce && share > walks) walks = share;
     if (reinforce && t->o->augment > walks) walks = (int32_t)t->o->augment;
     size_t n = (size_t)walks;
@@ -58,8 +59,8 @@ static invit_status create_worker(inv_trainer *t, inv_worker *w, invit_error *er
     w->weight = calloc(INV_CHUNK, sizeof *w->weight);
     w->logp = calloc((size_t)INV_CHUNK * (size_t)candidates, sizeof *w->logp);
     w->dlogit = calloc((size_t)INV_CHUNK * (size_t)candidates, sizeof *w->dlogit);
-    if (!w->walk || !w->instance || !w->index || !w->frame || !w->limit || !w->begin || !w->length || !w->advantage ||
-        !w->weight || !w->logp || !w->dlogit)
+    if (!w->walk || !w->instance || !w->index || !w->frame || !w->limit || !w->begin || !w->length ||
+        !w->advantage || !w->weight || !w->logp || !w->dlogit)
         return inv_no_memory(err, n * 64);
     INV_CHECK(inv_teacher_create(&w->teacher, err));
     INV_CHECK(inv_lesson_init(&w->lesson, largest_instance(t), err));
@@ -106,7 +107,8 @@ static invit_status create_lanes(inv_trainer *t, invit_error *err)
 {
     int size = inv_comm_size(t->comm);
     if (t->o->lanes % size != 0)
-        return inv_fail(err, INVIT_ERR_ARGUMENT, "lanes: %lld cannot be shared by %d ranks", (long long)t->o->lanes, size);
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "lanes: %lld cannot be shared by %d ranks",
+                        (long long)t->o->lanes, size);
     t->lanes = (int32_t)t->o->lanes / size;
     t->first_lane = t->lanes * inv_comm_rank(t->comm);
     t->lane = calloc((size_t)t->lanes, sizeof *t->lane);
@@ -118,7 +120,8 @@ static invit_status create_lanes(inv_trainer *t, invit_error *err)
         lane->grad = malloc(t->model->params * sizeof *lane->grad);
         if (!lane->grad) return inv_no_memory(err, t->model->params * sizeof *lane->grad);
         if (t->o->method == INVIT_IMITATE)
-            INV_CHECK(inv_pool_init(&lane->pool, (int32_t)(t->o->pool / t->o->lanes) + 4096, &t->config, err));
+            INV_CHECK(
+                inv_pool_init(&lane->pool, (int32_t)(t->o->pool / t->o->lanes) + 4096, &t->config, err));
     }
     return INVIT_OK;
 }
@@ -144,11 +147,12 @@ static invit_status init_weights(inv_trainer *t, invit_error *err)
     invit_status status = INVIT_OK;
     const inv_config *a = &m->config, *b = &t->config;
     if (!same_model(a, b))
-        status = inv_fail(err, INVIT_ERR_INPUT,
-                          "%s holds another model: %s, width %d, %d state view(s), k %d; this run has %s, width %d, %d "
-                          "state view(s), k %d",
-                          t->o->init, a->problem == INVIT_TSP ? "tsp" : "cvrp", a->dim, a->state_views, a->action_k,
-                          b->problem == INVIT_TSP ? "tsp" : "cvrp", b->dim, b->state_views, b->action_k);
+        status = inv_fail(
+            err, INVIT_ERR_INPUT,
+            "%s holds another model: %s, width %d, %d state view(s), k %d; this run has %s, width %d, %d "
+            "state view(s), k %d",
+            t->o->init, a->problem == INVIT_TSP ? "tsp" : "cvrp", a->dim, a->state_views, a->action_k,
+            b->problem == INVIT_TSP ? "tsp" : "cvrp", b->dim, b->state_views, b->action_k);
     else
         memcpy(t->model->param, m->param, m->params * sizeof *m->param);
     invit_model_destroy(m);
@@ -188,7 +192,8 @@ static invit_status fill_trainer(inv_trainer *t, invit_error *err)
     t->worker = calloc((size_t)inv_team_size(t->team), sizeof *t->worker);
     if (!t->worker) return inv_no_memory(err, sizeof *t->worker);
     for (int i = 0; i < inv_team_size(t->team); i++) INV_CHECK(create_worker(t, &t->worker[i], err));
-    t->s = (inv_run_state){.best = INFINITY, .small_gap = NAN, .large_gap = NAN, .small_best = NAN, .large_best = NAN};
+    t->s = (inv_run_state){
+        .best = INFINITY, .small_gap = NAN, .large_gap = NAN, .small_best = NAN, .large_best = NAN};
     return INVIT_OK;
 }
 

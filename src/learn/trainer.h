@@ -1,9 +1,9 @@
 /* What a training run holds in memory.
  *
- * A step's batch is shared by lanes: each lane has its own random stream, its own pool of labelled states and its own
- * gradient, and the lanes' gradients are added in a fixed order. So a result depends on the seed and the number of
- * lanes, not on threads, and a checkpoint is the sum of the lanes' states. Threads are workers that take lanes as they
- * become free; ranks (MPI) hold a contiguous part of the lanes each.
+ * A step's batch is shared by lanes: each lane has its own random stream, its own pool of labelled states and
+ * its own gradient, and the lanes' gradients are added in a fixed order. So a result depends on the seed and
+ * the number of lanes, not on threads, and a checkpoint is the sum of the lanes' states. Threads are workers
+ * that take lanes as they become free; ranks (MPI) hold a contiguous part of the lanes each.
  */
 #ifndef INVIT_LEARN_TRAINER_H
 #define INVIT_LEARN_TRAINER_H
@@ -17,16 +17,16 @@
 #include "learn/team.h"
 #include "policy/policy.h"
 
-#define INV_CHUNK 64  /* states that go through forward and backward together              */
-#define INV_GROUP 16  /* walks that roll in or are validated together                      */
+#define INV_CHUNK 64   /* states that go through forward and backward together              */
+#define INV_GROUP 16   /* walks that roll in or are validated together                      */
 #define INV_SLICE 8192 /* parameters that are reduced and updated together; fixed, so sums are */
 
 /* Sums over states or rollouts since the last line of the log; all doubles, so that ranks can add them up. */
 typedef struct inv_tally {
-    double states, loss, right;       /* right: the label was the likeliest candidate      */
-    double seen, skipped;             /* labels met in replays; outside the candidates     */
+    double states, loss, right;        /* right: the label was the likeliest candidate      */
+    double seen, skipped;              /* labels met in replays; outside the candidates     */
     double rollouts, length, baseline; /* reinforce                                        */
-    double decisions;                 /* of roll-ins and rollouts                          */
+    double decisions;                  /* of roll-ins and rollouts                          */
 } inv_tally;
 
 typedef struct inv_lane {
@@ -43,12 +43,12 @@ typedef struct inv_worker {
     inv_policy *frozen; /* reinforce: the baseline            */
     inv_policy *judge;  /* what validation looks at           */
     inv_roller roller;
-    int32_t walks;      /* room of the arrays below           */
+    int32_t walks; /* room of the arrays below           */
     inv_walk **walk;
     invit_instance **instance;
     inv_index **index;
     inv_frame *frame;
-    int32_t *limit, *begin;   /* steps to roll; start nodes   */
+    int32_t *limit, *begin; /* steps to roll; start nodes   */
     double *length, *advantage;
     inv_lesson lesson;
     int32_t **order, *orders; /* reinforce: sampled orders and their number of entries */
@@ -62,18 +62,18 @@ typedef struct inv_worker {
 /* Everything of a run that changes and is not a big array: saved whole in checkpoints. */
 typedef struct inv_run_state {
     int64_t step, states;
-    double seconds;      /* spent so far, all sessions                                    */
-    double progress;     /* 0..1 along the schedule                                       */
-    double steps_left;   /* planned; revised at checkpoints when minutes bound the run    */
-    double validated;    /* progress at the last validation                               */
-    double best;         /* lowest score of a validation                                  */
+    double seconds;    /* spent so far, all sessions                                    */
+    double progress;   /* 0..1 along the schedule                                       */
+    double steps_left; /* planned; revised at checkpoints when minutes bound the run    */
+    double validated;  /* progress at the last validation                               */
+    double best;       /* lowest score of a validation                                  */
     double small_gap, large_gap, small_best, large_best; /* last validation, greedy and best of 16 */
-    int64_t bad;         /* steps dropped in a row                                        */
-    int64_t dropped;     /* steps dropped in all                                          */
-    int64_t updates;     /* AdamW's count                                                 */
+    int64_t bad;          /* steps dropped in a row                                        */
+    int64_t dropped;      /* steps dropped in all                                          */
+    int64_t updates;      /* AdamW's count                                                 */
     int64_t epoch, swaps; /* reinforce                                                    */
     int64_t log_bytes;
-    inv_tally tally;     /* since the last line of the log                                */
+    inv_tally tally; /* since the last line of the log                                */
     int64_t tally_steps;
     double tally_norm, tally_seconds;
 } inv_run_state;
@@ -90,14 +90,14 @@ typedef struct inv_trainer {
     float *moment1, *moment2;
     int32_t first_lane, lanes; /* of this rank */
     inv_lane *lane;
-    int32_t *queue;            /* lanes in the order in which workers take them */
+    int32_t *queue; /* lanes in the order in which workers take them */
     double *slice_norm;
     inv_team *team;
-    inv_worker *worker;        /* [inv_team_size] */
+    inv_worker *worker; /* [inv_team_size] */
     inv_run_state s;
-    double *validation;        /* teacher's lengths: small, then large instances */
-    double session;            /* inv_now() when this session began less the seconds of earlier ones */
-    double lr, scale;          /* of the current step */
+    double *validation; /* teacher's lengths: small, then large instances */
+    double session;     /* inv_now() when this session began less the seconds of earlier ones */
+    double lr, scale;   /* of the current step */
     /* scratch of rollouts over many instances (validation, epochs' comparison) */
     struct inv_exam *exam;
 } inv_trainer;
@@ -118,10 +118,11 @@ invit_status inv_reinforce_lane(inv_trainer *t, inv_worker *w, inv_lane *lane, i
 invit_status inv_reinforce_epoch(inv_trainer *t, invit_error *err);
 
 /* Binds walk i of the worker to an instance, with an index of its own or a shared one. */
-invit_status inv_worker_bind(inv_trainer *t, inv_worker *w, int32_t i, const invit_instance *p, const inv_index *x,
-                             invit_error *err);
+invit_status inv_worker_bind(inv_trainer *t, inv_worker *w, int32_t i, const invit_instance *p,
+                             const inv_index *x, invit_error *err);
 
-/* Lengths by the teacher for the fixed validation instances, from `path` when it is there, else made and saved. */
+/* Lengths by the teacher for the fixed validation instances, from `path` when it is there, else made and
+ * saved. */
 invit_status inv_validation_prepare(inv_trainer *t, const char *path, invit_error *err);
 /* Greedy and best-of-16 gaps of the judged weights into t->s. */
 invit_status inv_validate(inv_trainer *t, invit_error *err);

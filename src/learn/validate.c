@@ -9,18 +9,19 @@
 #include <string.h>
 
 #define VALIDATION_SEED 20240713u
-#define COPIES 16
+#define COPIES          16
 
 static int32_t large_size(const inv_trainer *t)
 {
     return t->config.problem == INVIT_TSP ? 1000 : 500;
 }
 
-static invit_status validation_instance(const inv_trainer *t, int32_t i, invit_instance **out, invit_error *err)
+static invit_status validation_instance(const inv_trainer *t, int32_t i, invit_instance **out,
+                                        invit_error *err)
 {
     bool small = i < t->o->validate_small;
-    return invit_generate(t->config.problem, INVIT_UNIFORM, small ? 100 : large_size(t), VALIDATION_SEED, (uint64_t)i,
-                          out, err);
+    return invit_generate(t->config.problem, INVIT_UNIFORM, small ? 100 : large_size(t), VALIDATION_SEED,
+                          (uint64_t)i, out, err);
 }
 
 static void teach_item(void *context, int member, int item)
@@ -79,9 +80,10 @@ invit_status inv_validation_prepare(inv_trainer *t, const char *path, invit_erro
     return inv_comm_rank(t->comm) == 0 ? write_lengths(path, t->validation, count, err) : INVIT_OK;
 }
 
-/* Mean gap of instances from..to-1 of the list, each rolled out `copies` times; *best is that of the best copies. */
-static invit_status gap(inv_trainer *t, int32_t from, int32_t to, int32_t copies, double *single, double *best,
-                        invit_error *err)
+/* Mean gap of instances from..to-1 of the list, each rolled out `copies` times; *best is that of the best
+ * copies. */
+static invit_status gap(inv_trainer *t, int32_t from, int32_t to, int32_t copies, double *single,
+                        double *best, invit_error *err)
 {
     inv_exam *e = NULL;
     invit_status status;
@@ -100,7 +102,8 @@ done:
     return status;
 }
 
-/* The best of 16 is taken on a sixteenth of the small instances and on one large one: it costs as much as the rest. */
+/* The best of 16 is taken on a sixteenth of the small instances and on one large one: it costs as much as the
+ * rest. */
 invit_status inv_validate(inv_trainer *t, invit_error *err)
 {
     int32_t small = (int32_t)t->o->validate_small, large = (int32_t)t->o->validate_large;

@@ -1,0 +1,394 @@
+/* The parts of training: options, mixes, pools, lessons, replays, label files. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "learn/labelfile.h"
+#include "learn/lesson.h"
+#include "learn/mix.h"
+#include "learn/options.h"
+#include "learn/roll.h"
+#include "learn/team.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/invit-learn-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+static const char *in_folder(const char *name)
+{
+    static char path[4][128];
+    static int turn;
+    turn = (turn + 1) % 4;
+    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
+    return path[turn];
+}
+
+static void options_come_back_from_their_file(void **state)
+{
+    (void)state;
+    invit_train_options a, b;
+    invit_error err = {0};
+    invit_train_defaults(INVIT_CVRP, INVIT_REINFORCE, &a);
+    assert_int_equal(invit_train_set(&a, "lr", "3.3e-4", &err), INVIT_OK);
+    assert_int_equal(invit_train_set(&a, "data", "uniform:50,clustered:20-80:0.5", &err), INVIT_OK);
+    assert_int_equal(invit_train_set(&a, "views", "15,35,50", &err), INVIT_OK);
+    assert_int_equal(invit_train_set(&a, "invariant", "no", &err), INVIT_OK);
+    strcpy(a.run, "somewhere");
+    assert_int_equal(inv_options_write(&a, in_folder("config"), &err), INVIT_OK);
+    invit_train_defaults(INVIT_TSP, INVIT_IMITATE, &b);
+    assert_int_equal(invit_train_read_config(&b, in_folder("config"), &err), INVIT_OK);
+    invit_option_info info;
+    for (int i = 0; invit_train_option(i, &info); i++) {
+        char x[2048], y[2048];
+        assert_int_equal(invit_train_get(&a, info.key, x, sizeof x, &err), INVIT_OK);
+        assert_int_equal(invit_train_get(&b, info.key, y, sizeof y, &err), INVIT_OK);
+        assert_string_equal(x, y);
+    }
+    inv_config c;
+    assert_int_equal(inv_options_model(&b, &c, &err), INVIT_OK);
+    assert_int_equal(c.action_k, 15);
+    assert_int_equal(c.state_views, 2);
+    assert_int_equal(c.state_k[1], 50);
+    assert_false(c.invariant);
+}
+
+static void options_say_what_is_wrong(void **state)
+{
+    (void)state;
+    static const char *const wrong[][2] = {{"lr", "fast"},         {"lr", "-1"},         {"lr", "nan"},
+                                           {"batch", "1.5"},       {"batch", ""},        {"problem", "vrp"},
+                                           {"invariant", "maybe"}, {"no-such-key", "1"}, {"share", "2"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        invit_train_options o;
+        invit_error err = {0};
+        invit_train_defaults(INVIT_TSP, INVIT_IMITATE, &o);
+        assert_int_equal(invit_train_set(&o, wrong[i][0], wrong[i][1], &err), INVIT_ERR_ARGUMENT);
+        assert_non_null(strstr(err.message, wrong[i][0]));
+    }
+}
+
+static void mixes_are_read_and_drawn_by_share(void **state)
+{
+    (void)state;
+    invit_train_options o;
+    invit_error err = {0};
+    inv_mix m;
+    invit_train_defaults(INVIT_TSP, INVIT_IMITATE, &o);
+    static const char *const wrong[] = {"",
+                                        "uniform",
+                                        "uniform:",
+                                        "uniform:3",
+                                        "uniform:100:",
+                                        "uniform:100:0",
+                                        "uniform:100,",
+                                        "square:100",
+                                        "uniform:200-100",
+                                        "uniform:100 clustered:100"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        strcpy(o.data, wrong[i]);
+        assert_int_equal(inv_mix_parse(&m, &o, &err), INVIT_ERR_ARGUMENT);
+    }
+    /* a third of the nodes from instances of 20, two thirds from 40-80 */
+    strcpy(o.data, "uniform:20:1,clustered:40-80:2");
+    assert_int_equal(inv_mix_parse(&m, &o, &err), INVIT_OK);
+    assert_int_equal(m.largest, 81);
+    double small = 0, large = 0;
+    inv_rng rng;
+    inv_rng_init(&rng, 5, 0);
+    for (int i = 0; i < 4000; i++) {
+        invit_instance *p;
+        assert_int_equal(inv_mix_draw(&m, &rng, &p, &err), INVIT_OK);
+        assert_true(p->n == 20 || (p->n >= 40 && p->n <= 80));
+        *(p->n == 20 ? &small : &large) += p->n;
+        invit_instance_destroy(p);
+    }
+    assert_true(fabs(large / small - 2) < 0.15);
+}
+
+static void count_item(void *context, int member, int item)
+{
+    (void)member;
+    atomic_fetch_add((atomic_int *)context + item, 1);
+}
+
+static void teams_do_every_item_once(void **state)
+{
+    (void)state;
+    inv_team *team;
+    invit_error err;
+    atomic_int seen[37] = {0};
+    assert_int_equal(inv_team_create(3, &team, &err), INVIT_OK);
+    for (int round = 1; round <= 200; round++) {
+        inv_team_run(team, 37, count_item, seen);
+        for (int i = 0; i < 37; i++) assert_int_equal(seen[i], round);
+    }
+    inv_team_destroy(team);
+}
+
+static void pools_lose_and_double_nothing(void **state)
+{
+    (void)state;
+    inv_config c;
+    invit_error err;
+    inv_pool p, q;
+    inv_rng rng;
+    inv_rng_init(&rng, 9, 0);
+    inv_config_defaults(&c, INVIT_CVRP);
+    assert_int_equal(inv_pool_init(&p, 16, &c, &err), INVIT_OK);
+    assert_int_equal(inv_pool_init(&q, 4, &c, &err), INVIT_OK);
+    int seen[500] = {0}, added = 0;
+    while (added < 500 || p.count > 0) {
+        for (int i = 0; i < 30 && added < 500; i++, added++) {
+            float xy[70], demand[35];
+            for (int k = 0; k < 70; k++) xy[k] = (float)added + (float)k / 100;
+            for (int k = 0; k < 35; k++) demand[k] = (float)(added + k);
+            inv_state s = {
+                .action = added % 16, .rest = added % 20, .load = (float)added, .xy = xy, .demand = demand};
+            assert_int_equal(inv_pool_add(&p, &s, added, &err), INVIT_OK);
+        }
+        size_t bytes = inv_pool_bytes(&p); /* through a checkpoint every time */
+        char *block = malloc(bytes + 1);
+        inv_pool_write(&p, block);
+        assert_int_equal(inv_pool_read(&q, block, bytes, &err), INVIT_OK);
+        assert_int_equal(inv_pool_read(&q, block, bytes - 1, &err), INVIT_ERR_INPUT);
+        assert_int_equal(inv_pool_read(&p, block, bytes, &err), INVIT_OK);
+        free(block);
+        int take = p.count < 7 ? p.count : 7, first = inv_pool_take(&p, take, &rng);
+        for (int i = first; i < first + take; i++) {
+            int id = p.label[i], k = id % 16 + id % 20;
+            seen[id]++;
+            assert_int_equal(p.state[i].action, id % 16);
+            assert_int_equal(p.state[i].rest, id % 20);
+            assert_true(p.state[i].load == (float)id);
+            for (int j = 0; j < 2 * k; j++) assert_true(p.state[i].xy[j] == (float)id + (float)j / 100);
+            for (int j = 0; j < k; j++) assert_true(p.state[i].demand[j] == (float)(id + j));
+        }
+    }
+    for (int i = 0; i < 500; i++) assert_int_equal(seen[i], 1);
+    inv_pool_destroy(&p);
+    inv_pool_destroy(&q);
+}
+
+static void routes_are_entered_at_their_near_end(void **state)
+{
+    (void)state;
+    double xy[] = {0, 0, 5, 0, 1, 0, 3, 0, 2, 0, 0, 4, 0, 0.5};
+    int32_t nodes[] = {1, 2, 3, 4, 5, 6}, start[] = {0, 2, 4, 6}, order[16];
+    int32_t count = inv_order_routes(xy, nodes, start, 3, false, order);
+    int32_t expected[] = {6, 5, 0, 2, 1, 0, 4, 3};
+    assert_int_equal(count, 8);
+    assert_memory_equal(order, expected, sizeof expected);
+
+    int32_t open_nodes[] = {1, 2, 3, 4, 5, 6}; /* the vehicle stands at 1 */
+    int32_t rest[] = {2, 0, 6, 5, 0, 4, 3};
+    count = inv_order_routes(xy, open_nodes, start, 3, true, order);
+    assert_int_equal(count, 7);
+    assert_memory_equal(order, rest, sizeof rest);
+}
+
+static void check_order(const invit_instance *p, const int32_t *order, int32_t count)
+{
+    bool cvrp = p->problem == INVIT_CVRP;
+    int *seen = calloc((size_t)p->n, sizeof *seen);
+    int64_t load = p->capacity;
+    for (int32_t i = 0; i < count; i++) {
+        assert_in_range(order[i], 0, p->n - 1);
+        if (cvrp && order[i] == 0) {
+            assert_true(i > 0 && order[i - 1] != 0);
+            load = p->capacity;
+            continue;
+        }
+        seen[order[i]]++;
+        if (!cvrp) continue;
+        load -= p->demand[order[i]];
+        assert_true(load >= 0);
+    }
+    for (int32_t i = cvrp; i < p->n; i++) assert_int_equal(seen[i], 1);
+    free(seen);
+}
+
+/* Walks at random for a while, lets the teacher complete, and checks the whole. */
+static void completions_are_whole_and_feasible(void **state)
+{
+    (void)state;
+    inv_teacher *teacher;
+    invit_error err = {0};
+    inv_lesson l;
+    inv_rng rng;
+    inv_rng_init(&rng, 77, 0);
+    assert_int_equal(inv_teacher_create(&teacher, &err), INVIT_OK);
+    assert_int_equal(inv_lesson_init(&l, 61, &err), INVIT_OK);
+    for (int round = 0; round < 120; round++) {
+        invit_problem problem = round % 2 ? INVIT_CVRP : INVIT_TSP;
+        int32_t n = 4 + (int32_t)inv_rng_below(&rng, 57);
+        invit_instance *p;
+        inv_index *x;
+        inv_walk *w;
+        inv_frame f;
+        assert_int_equal(
+            invit_generate(problem, (invit_distribution)(round % 4), n, 3, (uint64_t)round, &p, &err),
+            INVIT_OK);
+        assert_int_equal(inv_index_create(p, &x, &err), INVIT_OK);
+        assert_int_equal(inv_walk_create(p, x, 15, 35, &w, &err), INVIT_OK);
+        inv_frame_for_copy(p, 1, &rng, &f);
+        inv_walk_start(w, problem == INVIT_TSP ? (int32_t)inv_rng_below(&rng, (uint32_t)n) : 0, &f);
+        int32_t steps = (int32_t)inv_rng_below(&rng, (uint32_t)n);
+        for (int32_t i = 0; i < steps && !inv_walk_done(w); i++) {
+            inv_state s;
+            inv_walk_view(w, &s);
+            uint32_t pick = inv_rng_below(&rng, (uint32_t)inv_choices(&s));
+            inv_walk_visit(w, (int32_t)pick < s.action ? s.node[pick] : 0);
+        }
+        if (!inv_walk_done(w)) {
+            int32_t count;
+            const int32_t *order = inv_walk_order(w, &count);
+            assert_int_equal(inv_lesson_complete(&l, teacher, p, w, 0.2, &rng, &err), INVIT_OK);
+            assert_int_equal(l.own, count);
+            assert_memory_equal(l.order, order, (size_t)count * sizeof *order);
+            check_order(p, l.order, l.count);
+        }
+        inv_walk_destroy(w);
+        inv_index_destroy(x);
+        invit_instance_destroy(p);
+    }
+    inv_lesson_destroy(&l);
+    inv_teacher_destroy(teacher);
+}
+
+/* Each stored state belongs to a step of the tour: its label's place is where the tour goes next. */
+static void replays_label_the_next_node(void **state)
+{
+    (void)state;
+    inv_teacher *teacher;
+    invit_error err = {0};
+    inv_rng rng;
+    inv_rng_init(&rng, 78, 0);
+    assert_int_equal(inv_teacher_create(&teacher, &err), INVIT_OK);
+    for (int problem = 0; problem < 2; problem++) {
+        inv_config c;
+        inv_lesson l;
+        inv_pool pool;
+        invit_instance *p;
+        inv_index *x;
+        inv_walk *w;
+        inv_frame f;
+        inv_replay_tally tally = {0};
+        inv_config_defaults(&c, (invit_problem)problem);
+        assert_int_equal(inv_lesson_init(&l, 201, &err), INVIT_OK);
+        assert_int_equal(inv_pool_init(&pool, 8, &c, &err), INVIT_OK);
+        assert_int_equal(invit_generate((invit_problem)problem, INVIT_UNIFORM, 200, 3, 1, &p, &err),
+                         INVIT_OK);
+        assert_int_equal(inv_index_create(p, &x, &err), INVIT_OK);
+        assert_int_equal(inv_walk_create(p, x, c.action_k, c.state_k[0], &w, &err), INVIT_OK);
+        assert_int_equal(inv_lesson_teach(&l, teacher, p, 0.2, &rng, &err), INVIT_OK);
+        double before = inv_order_length(p, l.order, l.count);
+        if (problem == INVIT_TSP) inv_lesson_turn(&l, &rng);
+        assert_true(fabs(inv_order_length(p, l.order, l.count) - before) < 1e-9);
+        check_order(p, l.order, l.count);
+        inv_frame_for_copy(p, 2, &rng, &f);
+        assert_int_equal(inv_replay(w, &c, &l, &f, 1, &rng, &pool, &tally, &err), INVIT_OK);
+        assert_true(inv_walk_done(w));
+        assert_int_equal(tally.seen, pool.count + tally.skipped);
+        assert_true(pool.count > 180 && tally.skipped < 20);
+
+        int32_t at = 0; /* of the pool: follow the order again */
+        inv_walk_start(w, problem == INVIT_TSP ? l.order[0] : 0, &f);
+        for (int32_t i = problem == INVIT_TSP; i < l.count; i++) {
+            inv_state s;
+            inv_walk_view(w, &s);
+            int32_t label = inv_candidate_of(&c, &s, l.order[i]);
+            if (inv_choices(&s) > 1 && label >= 0) {
+                assert_int_equal(pool.label[at], label);
+                if (label < c.action_k) {
+                    assert_int_equal(s.node[label], l.order[i]);
+                    double px = p->xy[2 * l.order[i]], py = p->xy[2 * l.order[i] + 1];
+                    assert_true(fabs(pool.state[at].xy[2 * label] - (f.m[0] * px + f.m[1] * py + f.t[0])) <
+                                1e-5);
+                }
+                at++;
+            }
+            inv_walk_visit(w, l.order[i]);
+        }
+        assert_int_equal(at, pool.count);
+        inv_walk_destroy(w);
+        inv_index_destroy(x);
+        invit_instance_destroy(p);
+        inv_pool_destroy(&pool);
+        inv_lesson_destroy(&l);
+    }
+    inv_teacher_destroy(teacher);
+}
+
+static void label_files_hold_solved_instances(void **state)
+{
+    (void)state;
+    invit_train_options o;
+    invit_error err = {0};
+    for (int problem = 0; problem < 2; problem++) {
+        inv_labelfile *f;
+        inv_lesson l;
+        const char *path = in_folder("labels");
+        invit_train_defaults((invit_problem)problem, INVIT_IMITATE, &o);
+        strcpy(o.data, "uniform:10-40,clustered:20");
+        o.effort = 0.05;
+        o.threads = 2;
+        assert_int_equal(invit_train_label(&o, 300, path, NULL, &err), INVIT_OK);
+        assert_int_equal(inv_labelfile_open(path, (invit_problem)(1 - problem), &f, &err), INVIT_ERR_INPUT);
+        assert_int_equal(inv_labelfile_open(path, (invit_problem)problem, &f, &err), INVIT_OK);
+        assert_int_equal(inv_labelfile_count(f), 300);
+        assert_int_equal(inv_lesson_init(&l, inv_labelfile_largest(f), &err), INVIT_OK);
+        for (int i = 0; i < 300; i++) {
+            invit_instance *p;
+            assert_int_equal(inv_labelfile_get(f, i, &p, &l, &err), INVIT_OK);
+            check_order(p, l.order, l.count);
+            invit_instance_destroy(p);
+        }
+        inv_lesson_destroy(&l);
+        inv_labelfile_close(f);
+        FILE *file = fopen(path, "rb+");
+        assert_non_null(file);
+        fseek(file, 0, SEEK_END);
+        assert_int_equal(ftruncate(fileno(file), ftell(file) - 5), 0);
+        fclose(file);
+        assert_int_equal(inv_labelfile_open(path, (invit_problem)problem, &f, &err), INVIT_ERR_INPUT);
+        assert_non_null(strstr(err.message, "cut short"));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_come_back_from_their_file),
+        cmocka_unit_test(options_say_what_is_wrong),
+        cmocka_unit_test(mixes_are_read_and_drawn_by_share),
+        cmocka_unit_test(teams_do_every_item_once),
+        cmocka_unit_test(pools_lose_and_double_nothing),
+        cmocka_unit_test(routes_are_entered_at_their_near_end),
+        cmocka_unit_test(completions_are_whole_and_feasible),
+        cmocka_unit_test(replays_label_the_next_node),
+        cmocka_unit_test(label_files_hold_solved_instances),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

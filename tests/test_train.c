@@ -1,0 +1,446 @@
+/* Whole runs with a tiny model: they learn, they resume bit for bit, and they fail with a message. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "policy/model.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char folder[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/invit-train-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+static void tiny(invit_train_options *o, invit_problem problem, invit_train_method method, const char *run)
+{
+    invit_train_defaults(problem, method, o);
+    snprintf(o->run, sizeof o->run, "%s/%s", folder, run);
+    strcpy(o->views, "6,12");
+    strcpy(o->data, "uniform:12-20");
+    o->dim = 16, o->ff = 32, o->heads = 2, o->layers = 1, o->decoder_layers = 2;
+    o->steps = 30;
+    o->threads = 2;
+    o->effort = 0.05;
+    o->pool = 256;
+    o->batch = 64;
+    o->warmup = 5;
+    o->lr = 3e-3;
+    o->validate_small = o->validate_large = 0;
+    o->log_every = 5;
+    if (method == INVIT_REINFORCE) o->batch = 16, o->lanes = 4, o->augment = 4, o->epoch = 10, o->compare = 8;
+}
+
+static char *slurp(const char *run, const char *name, size_t *size)
+{
+    char path[1200];
+    snprintf(path, sizeof path, "%s/%s", run, name);
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    fseek(f, 0, SEEK_END);
+    *size = (size_t)ftell(f);
+    rewind(f);
+    char *bytes = malloc(*size + 1);
+    assert_int_equal(fread(bytes, 1, *size, f), *size);
+    bytes[*size] = 0;
+    fclose(f);
+    return bytes;
+}
+
+static void assert_same_weights(const char *a, const char *b)
+{
+    size_t n, m;
+    char *x = slurp(a, "last.safetensors", &n), *y = slurp(b, "last.safetensors", &m);
+    assert_int_equal(n, m);
+    assert_memory_equal(x, y, n);
+    free(x);
+    free(y);
+}
+
+/* The value of a key in the first or last line of the log that has it. */
+static double logged(const char *run, const char *key, bool last)
+{
+    size_t size;
+    char *log = slurp(run, "log.jsonl", &size), pattern[64];
+    double value = NAN;
+    snprintf(pattern, sizeof pattern, "\"%s\":", key);
+    for (char *at = log; (at = strstr(at, pattern)); at++) {
+        value = atof(at + strlen(pattern));
+        if (!last) break;
+    }
+    free(log);
+    return value;
+}
+
+static void run_to_the_end(const invit_train_options *o, bool resume)
+{
+    invit_error err = {0};
+    invit_train_result result;
+    invit_status status = invit_train(o, resume, NULL, &result, &err);
+    if (status != INVIT_OK) fail_msg("%s", err.message);
+    assert_true(result.finished);
+    assert_int_equal(result.steps, o->steps);
+}
+
+static void imitation_learns(void **state)
+{
+    (void)state;
+    for (int problem = 0; problem < 2; problem++) {
+        invit_train_options o;
+        tiny(&o, (invit_problem)problem, INVIT_IMITATE, problem ? "learn-cvrp" : "learn-tsp");
+        o.steps = 150;
+        o.validate_small = 2;
+        o.validations = 2;
+        o.rollin = 0.3;
+        run_to_the_end(&o, false);
+        assert_true(logged(o.run, "loss", true) < 0.75 * logged(o.run, "loss", false));
+        assert_true(logged(o.run, "accuracy", true) > 0.5);
+        assert_true(logged(o.run, "gap_100", true) > 0 && logged(o.run, "gap_100", true) < 1);
+        invit_model *m;
+        invit_error err;
+        char path[1200];
+        snprintf(path, sizeof path, "%s/best.safetensors", o.run);
+        assert_int_equal(invit_model_load(path, &m, &err), INVIT_OK);
+        assert_int_equal(m->config.problem, (invit_problem)problem);
+        invit_model_destroy(m);
+    }
+}
+
+static void reinforce_shortens_tours(void **state)
+{
+    (void)state;
+    static const char *const baseline[] = {"greedy", "pomo"};
+    for (int i = 0; i < 2; i++) {
+        invit_train_options o;
+        tiny(&o, i ? INVIT_CVRP : INVIT_TSP, INVIT_REINFORCE, i ? "reinforce-pomo" : "reinforce-greedy");
+        strcpy(o.baseline, baseline[i]);
+        strcpy(o.data, "uniform:15");
+        o.steps = 120;
+        o.batch = 64, o.lanes = 4, o.augment = 8;
+        o.lr = 1e-3;
+        run_to_the_end(&o, false);
+        assert_true(logged(o.run, "length", true) < 0.95 * logged(o.run, "length", false));
+        if (i == 0) assert_true(logged(o.run, "swaps", true) > 0);
+    }
+}
+
+static void threads_do_not_matter(void **state)
+{
+    (void)state;
+    for (int method = 0; method < 2; method++) {
+        invit_train_options a, b;
+        tiny(&a, INVIT_CVRP, (invit_train_method)method, method ? "threads-1r" : "threads-1");
+        tiny(&b, INVIT_CVRP, (invit_train_method)method, method ? "threads-3r" : "threads-3");
+        a.rollin = b.rollin = 0.4;
+        a.threads = 1;
+        b.threads = 3;
+        run_to_the_end(&a, false);
+        run_to_the_end(&b, false);
+        assert_same_weights(a.run, b.run);
+    }
+}
+
+static volatile int cancel;
+
+static void cancel_now_and_then(void *user, const invit_progress *p)
+{
+    (void)user;
+    (void)p;
+    cancel = 1;
+}
+
+/* Stops after every few steps and goes on. */
+static void clean_stops_change_nothing(void **state)
+{
+    (void)state;
+    for (int method = 0; method < 2; method++) {
+        invit_train_options a, b;
+        invit_error err = {0};
+        tiny(&a, INVIT_TSP, (invit_train_method)method, method ? "whole-r" : "whole");
+        tiny(&b, INVIT_TSP, (invit_train_method)method, method ? "stopped-r" : "stopped");
+        a.rollin = b.rollin = 0.4;
+        a.steps = b.steps = 20;
+        a.validate_small = b.validate_small = 1; /* once at the start, so that a report comes early */
+        run_to_the_end(&a, false);
+        invit_train_result result = {0};
+        for (int session = 0; !result.finished; session++) {
+            cancel = 0;
+            invit_control control = {.progress = cancel_now_and_then, .cancel = &cancel};
+            assert_true(session < 50);
+            assert_int_equal(invit_train(&b, session > 0, &control, &result, &err), INVIT_OK);
+        }
+        assert_same_weights(a.run, b.run);
+        run_to_the_end(&b, true); /* a finished run has nothing left to do */
+        assert_same_weights(a.run, b.run);
+    }
+}
+
+/* Starts the program and kills it after some milliseconds; true when it ended by itself. */
+static bool run_and_kill(const char *const *argv, int milliseconds)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        int null = open("/dev/null", O_WRONLY);
+        dup2(null, 1);
+        dup2(null, 2);
+        execv(TEST_BINARY, (char *const *)argv);
+        _exit(127);
+    }
+    int status = 0;
+    for (int waited = 0; waited < milliseconds; waited++) {
+        if (waitpid(child, &status, WNOHANG) == child) {
+            assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+            return true;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+    return false;
+}
+
+static void kills_change_nothing(void **state)
+{
+    (void)state;
+    const char *kills = getenv("INVIT_TEST_KILLS"); /* the long form: a hundred */
+    int wanted = kills ? atoi(kills) : 12, killed = 0;
+    invit_train_options o;
+    tiny(&o, INVIT_TSP, INVIT_IMITATE, "unkilled");
+    o.steps = 60 * wanted;
+    o.rollin = 0.3;
+    o.validate_small = 2;
+    o.validations = 20;
+    o.checkpoint = 0;
+    run_to_the_end(&o, false);
+    char run[128], config[1200], steps[32];
+    snprintf(run, sizeof run, "%s/killed", folder);
+    snprintf(config, sizeof config, "%s/config", o.run);
+    snprintf(steps, sizeof steps, "%lld", (long long)o.steps);
+    inv_rng rng;
+    inv_rng_init(&rng, (uint64_t)time(NULL), 0);
+    const char *start[] = {"invit", "train", "tsp", "--config", config, "--run", run, NULL};
+    const char *resume[] = {"invit", "train", "--resume", run, NULL};
+    bool done = run_and_kill(start, 40);
+    for (int session = 0; !done; session++) {
+        struct stat st;
+        char path[256];
+        snprintf(path, sizeof path, "%s/config", run);
+        bool begun = stat(path, &st) == 0;
+        bool last = killed >= wanted || session > 10 * wanted;
+        done = run_and_kill(begun ? resume : start, last ? 600000 : 20 + (int)inv_rng_below(&rng, 120));
+        killed += !done;
+    }
+    assert_true(killed > 0);
+    assert_same_weights(o.run, run);
+    size_t n, m;
+    char *a = slurp(o.run, "best.safetensors", &n), *b = slurp(run, "best.safetensors", &m);
+    assert_int_equal(n, m);
+    assert_memory_equal(a, b, n);
+    free(a);
+    free(b);
+}
+
+static void label_files_teach(void **state)
+{
+    (void)state;
+    invit_train_options o;
+    invit_error err = {0};
+    tiny(&o, INVIT_CVRP, INVIT_IMITATE, "labelled");
+    snprintf(o.labels, sizeof o.labels, "%s/labels", folder);
+    assert_int_equal(invit_train_label(&o, 60, o.labels, NULL, &err), INVIT_OK);
+    run_to_the_end(&o, false);
+    assert_true(logged(o.run, "loss", true) < logged(o.run, "loss", false));
+}
+
+static void other_models_are_refused(void **state)
+{
+    (void)state;
+    invit_train_options o, other;
+    invit_error err = {0};
+    tiny(&o, INVIT_TSP, INVIT_IMITATE, "mine");
+    o.steps = 2;
+    run_to_the_end(&o, false);
+    other = o;
+    assert_int_equal(invit_train(&o, false, NULL, NULL, &err), INVIT_ERR_ARGUMENT);
+    assert_non_null(strstr(err.message, "already holds a run"));
+    strcpy(other.views, "6,10");
+    assert_int_equal(invit_train(&other, true, NULL, NULL, &err), INVIT_ERR_INPUT);
+    assert_non_null(strstr(err.message, "k 6 12"));
+    other = o;
+    other.problem = INVIT_CVRP;
+    assert_int_equal(invit_train(&other, true, NULL, NULL, &err), INVIT_ERR_INPUT);
+    assert_non_null(strstr(err.message, "tsp"));
+    tiny(&other, INVIT_CVRP, INVIT_IMITATE, "theirs");
+    snprintf(other.init, sizeof other.init, "%.900s/last.safetensors", o.run);
+    assert_int_equal(invit_train(&other, false, NULL, NULL, &err), INVIT_ERR_INPUT);
+    assert_non_null(strstr(err.message, "another model"));
+    strcpy(other.run, "");
+    assert_int_equal(invit_train(&other, false, NULL, NULL, &err), INVIT_ERR_ARGUMENT);
+    snprintf(other.run, sizeof other.run, "%s/nowhere", folder);
+    assert_int_equal(invit_train(&other, true, NULL, NULL, &err), INVIT_ERR_INPUT);
+}
+
+static void damage_is_noticed(void **state)
+{
+    (void)state;
+    invit_train_options o;
+    invit_error err = {0};
+    char path[1200];
+    tiny(&o, INVIT_TSP, INVIT_IMITATE, "damaged");
+    o.steps = 2;
+    run_to_the_end(&o, false);
+    snprintf(path, sizeof path, "%s/checkpoint", o.run);
+    size_t size;
+    char *bytes = slurp(o.run, "checkpoint", &size);
+    for (int round = 0; round < 40; round++) {
+        size_t keep = round % 2 ? size * (size_t)round / 40 : size;
+        FILE *f = fopen(path, "wb");
+        bytes[(size_t)round * (size - 1) / 39] ^= 4;
+        fwrite(bytes, 1, keep, f);
+        fclose(f);
+        bytes[(size_t)round * (size - 1) / 39] ^= 4;
+        invit_status status = invit_train(&o, true, NULL, NULL, &err);
+        assert_true(status == INVIT_ERR_INPUT || status == INVIT_ERR_UNSUPPORTED);
+    }
+    free(bytes);
+}
+
+static void runs_that_blow_up_stop(void **state)
+{
+    (void)state;
+    invit_train_options o;
+    invit_error err = {0};
+    tiny(&o, INVIT_TSP, INVIT_IMITATE, "seed-weights");
+    o.steps = 1;
+    run_to_the_end(&o, false);
+    invit_model *m;
+    char path[1200];
+    snprintf(path, sizeof path, "%s/last.safetensors", o.run);
+    assert_int_equal(invit_model_load(path, &m, &err), INVIT_OK);
+    for (size_t i = 0; i < m->params; i++) m->param[i] *= 1e30f;
+    assert_int_equal(invit_model_save(m, path, &err), INVIT_OK);
+    invit_model_destroy(m);
+    tiny(&o, INVIT_TSP, INVIT_IMITATE, "blown");
+    strcpy(o.init, path);
+    assert_int_equal(invit_train(&o, false, NULL, NULL, &err), INVIT_ERR_INTERNAL);
+    assert_non_null(strstr(err.message, "not finite 3 times"));
+    size_t size;
+    char *log = slurp(o.run, "log.jsonl", &size), *at = log;
+    int dropped = 0;
+    while ((at = strstr(at, "dropped"))) dropped++, at++;
+    assert_int_equal(dropped, 3);
+    free(log);
+}
+
+/* A limit on the size of files stands for a full disk. */
+static void a_full_disk_leaves_the_checkpoint(void **state)
+{
+    (void)state;
+    invit_train_options o;
+    tiny(&o, INVIT_TSP, INVIT_IMITATE, "full");
+    o.steps = 5;
+    run_to_the_end(&o, false);
+    size_t n, m;
+    char *before = slurp(o.run, "checkpoint", &n);
+    pid_t child = fork();
+    if (child == 0) {
+        struct rlimit limit = {20000, 20000};
+        invit_error err = {0};
+        signal(SIGXFSZ, SIG_IGN);
+        setrlimit(RLIMIT_FSIZE, &limit);
+        o.checkpoint = 0;
+        o.steps = 10;
+        _exit(invit_train(&o, true, NULL, NULL, &err) == INVIT_ERR_IO && strstr(err.message, "checkpoint")
+                  ? 0
+                  : 1);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    char *after = slurp(o.run, "checkpoint", &m);
+    assert_int_equal(n, m);
+    assert_memory_equal(before, after, n);
+    free(before);
+    free(after);
+    o.steps = 10;
+    run_to_the_end(&o, true);
+}
+
+/* Rounding apart, two ranks do what one does. */
+static void ranks_agree(void **state)
+{
+    (void)state;
+    if (system("mpirun --version >/dev/null 2>&1") != 0) skip();
+    char command[2048];
+    for (int method = 0; method < 2; method++) {
+        invit_train_options o;
+        tiny(&o, INVIT_TSP, (invit_train_method)method, method ? "rank-r" : "rank");
+        o.steps = 6;
+        o.validate_small = 2;
+        run_to_the_end(&o, false);
+        snprintf(command, sizeof command,
+                 "mpirun --allow-run-as-root --oversubscribe -n 2 %s train tsp --config %.500s/config "
+                 "--threads 1 --run "
+                 "%s/ranks%d >/dev/null 2>&1",
+                 TEST_BINARY, o.run, folder, method);
+        assert_int_equal(system(command), 0);
+        invit_model *a, *b;
+        invit_error err;
+        char path[1200];
+        snprintf(path, sizeof path, "%s/last.safetensors", o.run);
+        assert_int_equal(invit_model_load(path, &a, &err), INVIT_OK);
+        snprintf(path, sizeof path, "%s/ranks%d/last.safetensors", folder, method);
+        assert_int_equal(invit_model_load(path, &b, &err), INVIT_OK);
+        double difference = 0, norm = 0;
+        for (size_t i = 0; i < a->params; i++) {
+            difference += pow((double)a->param[i] - (double)b->param[i], 2);
+            norm += pow((double)a->param[i], 2);
+        }
+        assert_true(sqrt(difference / norm) < 1e-4);
+        invit_model_destroy(a);
+        invit_model_destroy(b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(imitation_learns),
+        cmocka_unit_test(reinforce_shortens_tours),
+        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(clean_stops_change_nothing),
+        cmocka_unit_test(kills_change_nothing),
+        cmocka_unit_test(label_files_teach),
+        cmocka_unit_test(other_models_are_refused),
+        cmocka_unit_test(damage_is_noticed),
+        cmocka_unit_test(runs_that_blow_up_stop),
+        cmocka_unit_test(a_full_disk_leaves_the_checkpoint),
+        cmocka_unit_test(ranks_agree),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
