@@ -1,0 +1,116 @@
+/* The program as a user meets it: exit codes, messages, pipes, and the same options everywhere. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char said[65536]; /* what the last command wrote */
+
+/* Runs `invit ARGUMENTS` in a shell (arguments may hold redirections) and returns its exit code. */
+static int invit(const char *arguments)
+{
+    char command[2048];
+    snprintf(command, sizeof command, "{ '%s' %s; } 2>&1", TEST_BINARY, arguments);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    size_t length = fread(said, 1, sizeof said - 1, pipe);
+    said[length] = 0;
+    int status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static bool says(const char *text)
+{
+    return strstr(said, text) != NULL;
+}
+
+static void help_and_version(void **state)
+{
+    (void)state;
+    assert_int_equal(invit("--version"), 0);
+    assert_true(strncmp(said, "invit ", 6) == 0);
+    assert_int_equal(invit("--help"), 0);
+    assert_true(says("plot") && says("gen") && says("check"));
+    assert_int_equal(invit(""), 2);
+    assert_int_equal(invit("help plot"), 0);
+    assert_true(says("usage: invit plot"));
+    assert_int_equal(invit("help nonsense"), 2);
+}
+
+/* Every command in --help answers --help with options, and refuses an unknown one with exit code 2. */
+static void every_command_has_the_same_manners(void **state)
+{
+    (void)state;
+    char list[16][16];
+    int count = 0;
+    invit("--help");
+    for (char *line = strtok(said, "\n"); line; line = strtok(NULL, "\n"))
+        if (strncmp(line, "  ", 2) == 0 && count < 16) sscanf(line, " %15s", list[count++]);
+    assert_true(count >= 5);
+    for (int i = 0; i < count; i++) {
+        char arguments[320];
+        snprintf(arguments, sizeof arguments, "%s --help", list[i]);
+        assert_int_equal(invit(arguments), 0);
+        assert_true(says("usage: invit "));
+        snprintf(arguments, sizeof arguments, "%s --no-such-option", list[i]);
+        assert_int_equal(invit(arguments), 2);
+        assert_true(strncmp(said, "invit: ", 7) == 0);
+    }
+}
+
+static void mistakes_are_met_with_help(void **state)
+{
+    (void)state;
+    assert_int_equal(invit("plto"), 2);
+    assert_true(says("did you mean 'plot'"));
+    assert_int_equal(invit("gen tsp --siez 5"), 2);
+    assert_true(says("did you mean 'size'"));
+    assert_int_equal(invit("gen tsp --size many"), 2);
+    assert_true(says("--size: expected a whole number"));
+    assert_int_equal(invit("plot /nonexistent.tsp -o /tmp/x.svg"), 1);
+    assert_true(says("/nonexistent.tsp"));
+}
+
+static void a_full_disk_and_a_closed_pipe_are_errors(void **state)
+{
+    (void)state;
+    assert_int_equal(invit("--help > /dev/full"), 1);
+    assert_true(says("cannot write"));
+    assert_int_equal(invit("gen tsp --size 100000 > /dev/full"), 1);
+    assert_true(says("invit: "));
+    /* the reader is gone before the first byte */
+    assert_int_equal(invit("gen tsp --size 100000 | true; exit 0"), 0);
+    char command[512];
+    snprintf(command, sizeof command,
+             "( trap '' PIPE; sleep 0.2; '%s' gen tsp --size 100000 2>/tmp/invit-cli-%d; echo $? >> "
+             "/tmp/invit-cli-%d ) | true",
+             TEST_BINARY, (int)getpid(), (int)getpid());
+    assert_int_equal(system(command), 0);
+    snprintf(command, sizeof command, "/tmp/invit-cli-%d", (int)getpid());
+    FILE *file = fopen(command, "r");
+    assert_non_null(file);
+    said[fread(said, 1, sizeof said - 1, file)] = 0;
+    fclose(file);
+    unlink(command);
+    assert_true(says("invit: "));
+    assert_true(says("\n1\n"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(help_and_version),
+        cmocka_unit_test(every_command_has_the_same_manners),
+        cmocka_unit_test(mistakes_are_met_with_help),
+        cmocka_unit_test(a_full_disk_and_a_closed_pipe_are_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
