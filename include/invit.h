@@ -474,6 +474,30 @@ INVIT_API double invit_default_seconds(int64_t nodes);
 INVIT_API invit_status invit_solve(const invit_instance *instance, const invit_model *model,
                                    const invit_solve_options *options, invit_solution **solution,
                                    invit_solve_result *result, invit_error *err);
+/* ---- measuring speed -------------------------------------------------------------------------------------------------- */
+
+/* Fused multiply-adds of 32-bit floats, in GFLOPS, on that many threads (0: all cores), measured for about `seconds`. *cpu
+ * (may be NULL) is the same per second of processor time times threads: on a busy machine the rate one would have alone. */
+INVIT_API double invit_measure_peak(int threads, double seconds, double *cpu);
+
+typedef struct invit_policy_speed {
+    int64_t decisions;
+    double per_second;     /* decisions a second, all threads together                           */
+    double per_cpu_second; /* decisions a second of processor time, times threads                */
+    double view_share;     /* part of the time spent finding neighbours                          */
+    double walk_bytes;     /* memory a node and rollout                                          */
+    double shared_bytes;   /* memory a node that all rollouts share: instance and index          */
+} invit_policy_speed;
+
+/* The policy's speed on an instance: `rollouts` greedy rollouts on `threads` threads (0: all cores) for about `seconds`,
+ * beginning when a share `from` (0..1) of the nodes has been visited (by nearest neighbour, not timed). */
+INVIT_API invit_status invit_measure_policy(const invit_instance *instance, const invit_model *model, int32_t rollouts,
+                                            int threads, double from, double seconds, invit_policy_speed *out,
+                                            invit_error *err);
+/* A model with random weights and the published sizes, `views` views in all (1..4): the same speed as a trained one. */
+INVIT_API invit_status invit_model_random(invit_problem problem, int32_t views, uint64_t seed, invit_model **out,
+                                          invit_error *err);
+
 /* ---- pictures ---------------------------------------------------------------------------------------------------- */
 
 typedef struct invit_plot_options {

@@ -137,6 +137,14 @@ done:
     return status;
 }
 
+size_t inv_index_bytes(const inv_index *x)
+{
+    size_t vertices = (size_t)2 << x->levels, n = (size_t)x->n;
+    size_t tsp = n * (sizeof *x->xy + sizeof *x->node) + (size_t)x->nodes * sizeof *x->position +
+                 vertices * sizeof *x->box;
+    return sizeof *x + tsp + (x->least ? n * sizeof *x->demand + vertices * sizeof *x->least : 0);
+}
+
 void inv_index_destroy(inv_index *x)
 {
     if (!x) return;

@@ -248,6 +248,13 @@ void inv_walk_view(inv_walk *w, inv_state *s)
     }
 }
 
+size_t inv_walk_bytes(const inv_walk *w)
+{
+    size_t marks = w->marks.room / 2 + w->marks.room * sizeof(int32_t) * (w->index->least ? 2 : 1);
+    size_t views = w->view_room * (sizeof *w->near + sizeof *w->node + 3 * sizeof(float));
+    return sizeof *w + marks + w->order_room * sizeof *w->order + views;
+}
+
 const int32_t *inv_walk_order(const inv_walk *w, int32_t *count)
 {
     *count = w->count;

@@ -50,6 +50,9 @@ void inv_walk_view(inv_walk *w, inv_state *s);
 void inv_walk_visit(inv_walk *w, int32_t node);
 /* The order so far: TSP nodes from the start; CVRP customers with 0 for each return to the depot. */
 const int32_t *inv_walk_order(const inv_walk *w, int32_t *count);
+/* Memory, for those who measure. */
+size_t inv_walk_bytes(const inv_walk *w);
+size_t inv_index_bytes(const inv_index *x);
 /* The finished walk as a solution. */
 invit_status inv_walk_solution(const inv_walk *w, invit_solution **out, invit_error *err);
 
