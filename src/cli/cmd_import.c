@@ -48,7 +48,7 @@ static const cli_option options[] = {
 static const cli_spec spec = {.command = "import",
                               .usage = "CHECKPOINT.pkl -o MODEL.safetensors [OPTION...]",
                               .about = "Converts a PyTorch checkpoint of the authors' layout. Widths, "
-                                       "layers, number of views and the problem are\n"
+                                       "layers, number of views and the problem are "
                                        "read off the tensors' shapes. Nothing in the file is executed.",
                               .options = options,
                               .min_args = 1,

@@ -365,8 +365,8 @@ static void keep_deadline(member *m)
         if (!last) return;
         double ends = spent + left * m->pace,
                allowed = budget * (1 + t->o->grace * fmax(0, 1 - left / whole));
+        if (busy == 1) allowed *= 1 + 3 * fmax(0, 1 - 2 * spent / budget);
         if (ends <= allowed) return;
-        if (busy == 1 && spent < 0.5 * budget && ends < 4 * budget) return;
         last->rollout = -1;
     }
 }

@@ -83,9 +83,10 @@ static invit_status construct_invit(run *r, invit_error *err)
     invit_status status = INVIT_OK;
     inv_index *index = NULL;
     inv_prepared *weights = NULL;
-    double now = inv_now(), quarter = (r->deadline - now) / 4;
+    /* Local search makes more of a second than another rollout does, so it gets most of the time. */
+    double now = inv_now(), share = (r->deadline - now) * (r->o.rollouts > 0 ? 0.5 : 0.1);
     /* Nobody decides in less than 5 us: on a huge instance do not even begin. */
-    if (quarter < 5e-6 * (double)r->p->n) return INVIT_OK;
+    if (share < 5e-6 * (double)r->p->n) return INVIT_OK;
     INV_TRY(inv_index_create(r->p, &index, err));
     INV_TRY(inv_prepared_create(r->model, false, &weights, err));
     inv_rollout_options o = {.rollouts = r->o.rollouts ? r->o.rollouts : invit_default_rollouts(r->p->n),
@@ -94,7 +95,7 @@ static invit_status construct_invit(run *r, invit_error *err)
                              .beam = r->o.beam,
                              .seed = r->o.seed,
                              .threads = r->o.threads,
-                             .deadline = now + quarter,
+                             .deadline = now + share,
                              .grace = 0.5,
                              .control = r->o.control,
                              .step = r->o.step,

@@ -1,0 +1,474 @@
+/* invit solve: read, construct, improve, print a checked solution. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct solve_values {
+    int64_t index, iterations;
+    int construct, decode, improve, rollouts, beam;
+    double temperature, target;
+    const char *model, *output, *start, *trace;
+    cli_common common;
+} solve_values;
+
+#define AT(field) offsetof(solve_values, field)
+static const cli_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_STRING,
+     .offset = AT(output),
+     .metavar = "FILE",
+     .fallback = "",
+     .help = "write the solution (.tour, .sol, .txt) or draw it (.svg, .png, .pdf)"},
+    {.name = "time",
+     .letter = 't',
+     .type = CLI_SECONDS,
+     .offset = AT(common.time),
+     .metavar = "SECONDS",
+     .fallback = "by size: 2 s for 100 nodes, 7 s for 1,000, 60 s for 10,000, 300 s for a million",
+     .min = 0,
+     .max = 1e9,
+     .help = "for everything, reading included; 0: construct only"},
+    {.name = "rollouts",
+     .letter = 'n',
+     .type = CLI_INT,
+     .offset = AT(rollouts),
+     .metavar = "N",
+     .fallback = "64 up to 200 nodes, 32 to 1,000, 16 to 5,000, 8 to 10,000, then fewer",
+     .min = 1,
+     .max = 1 << 20,
+     .help = "solutions the policy constructs; the shortest is kept"},
+    {.name = "model",
+     .letter = 'm',
+     .type = CLI_STRING,
+     .offset = AT(model),
+     .metavar = "FILE",
+     .fallback = "the bundled one",
+     .help = "weights of the policy"},
+    {.name = "construct",
+     .letter = 'c',
+     .type = CLI_CHOICE,
+     .offset = AT(construct),
+     .choices = "invit|nearest|greedy|space-filling|savings",
+     .help = "how to begin (greedy: TSP only, savings: CVRP only)"},
+    {.name = "start",
+     .type = CLI_STRING,
+     .offset = AT(start),
+     .metavar = "FILE",
+     .fallback = "",
+     .help = "begin with the solution in FILE (.tour, .sol)"},
+    {.name = "decode",
+     .type = CLI_CHOICE,
+     .offset = AT(decode),
+     .choices = "greedy|sample|beam",
+     .help = "how the policy's probabilities become decisions"},
+    {.name = "temperature",
+     .type = CLI_DOUBLE,
+     .offset = AT(temperature),
+     .metavar = "T",
+     .min = 1e-6,
+     .max = 1e6,
+     .help = "sampling: above 1 bolder, below 1 closer to greedy"},
+    {.name = "beam",
+     .type = CLI_INT,
+     .offset = AT(beam),
+     .metavar = "W",
+     .min = 1,
+     .max = 4096,
+     .help = "beam search: partial solutions kept side by side"},
+    {.name = "improve",
+     .type = CLI_CHOICE,
+     .offset = AT(improve),
+     .choices = "search|neural|both",
+     .help = "local search, parts rebuilt by the policy, or both in turn"},
+    {.name = "iterations",
+     .type = CLI_INT64,
+     .offset = AT(iterations),
+     .metavar = "N",
+     .fallback = "no limit",
+     .min = 0,
+     .max = 1e18,
+     .help = "improvement steps; without --time this makes a run reproducible"},
+    {.name = "target",
+     .type = CLI_DOUBLE,
+     .offset = AT(target),
+     .metavar = "LENGTH",
+     .fallback = "none",
+     .min = 0,
+     .max = 1e300,
+     .help = "stop when a solution is this short"},
+    {.name = "index",
+     .letter = 'i',
+     .type = CLI_INT64,
+     .offset = AT(index),
+     .metavar = "I",
+     .fallback = "all",
+     .min = 0,
+     .max = 1e15,
+     .help = "solve instance I of a file with many, counted from 0"},
+    {.name = "trace",
+     .type = CLI_STRING,
+     .offset = AT(trace),
+     .metavar = "FILE.csv",
+     .fallback = "",
+     .help = "write (seconds, length) whenever a better solution is known"},
+    CLI_SEED(solve_values, common),
+    CLI_THREADS(solve_values, common),
+    CLI_JSON(solve_values, common),
+    CLI_QUIET(solve_values, common),
+    CLI_END};
+
+static const cli_spec spec = {.command = "solve",
+                              .usage = "FILE [OPTION...]",
+                              .about = "Reads a TSP or CVRP instance, constructs routes with the INViT "
+                                       "policy, improves them by local search while "
+                                       "there is time, and prints a solution that an independent checker has "
+                                       "passed. Ctrl-C gives the best so far. "
+                                       "Files with many instances are solved one by one. '-' reads standard "
+                                       "input. With a time limit the policy gets "
+                                       "a tenth of it, or half when --rollouts is given; if it cannot finish "
+                                       "a rollout, a quick construction is "
+                                       "taken.",
+                              .options = options,
+                              .min_args = 1,
+                              .max_args = 1,
+                              .more = "Examples:\n"
+                                      "  invit solve berlin52.tsp\n"
+                                      "  invit solve X-n101-k25.vrp --time 30 -o routes.sol\n"
+                                      "  invit solve cities.csv --time 0 --rollouts 16 --json\n"};
+
+/* One run of the command. */
+typedef struct session {
+    const solve_values *v;
+    const cli_args *args;
+    const char *path;
+    invit_model *model;
+    invit_problem model_for; /* when a default model was looked for */
+    bool looked[2];
+    invit_writer *writer;
+    FILE *trace;
+    cli_progress progress;
+    double began, deadline; /* of the instance under way */
+    int64_t solved;
+    bool stopped; /* by Ctrl-C */
+} session;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static invit_status fail(invit_error *err, invit_status code, const char *format, const char *a,
+                         const char *b)
+{
+    err->code = code;
+    snprintf(err->message, sizeof err->message, format, a, b);
+    return code;
+}
+
+static const char *problem_name(invit_problem problem)
+{
+    return problem == INVIT_TSP ? "TSP" : "CVRP";
+}
+
+static const char *construct_name(invit_construct c)
+{
+    static const char *const names[] = {"invit", "nearest", "greedy", "space-filling", "savings", "start"};
+    return names[c];
+}
+
+/* ---- before solving
+ * ------------------------------------------------------------------------------------------------- */
+
+static bool is_picture(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && (strcmp(dot, ".svg") == 0 || strcmp(dot, ".png") == 0 || strcmp(dot, ".pdf") == 0);
+}
+
+/* Finds out now, not after a minute of solving, that a file cannot be written. */
+static invit_status open_outputs(session *s, invit_error *err)
+{
+    const solve_values *v = s->v;
+    if (v->output && !is_picture(v->output)) {
+        invit_status status = invit_writer_open(v->output, &s->writer, err);
+        if (status != INVIT_OK) return status;
+    }
+    if (v->trace) {
+        s->trace = fopen(v->trace, "w");
+        if (!s->trace) return fail(err, INVIT_ERR_IO, "%s: %s", v->trace, strerror(errno));
+        fprintf(s->trace, "seconds,length\n");
+    }
+    return INVIT_OK;
+}
+
+/* The policy's weights: the file the user names, or the bundled ones. Without either, a run that did not ask
+ * for the policy goes on without it. */
+static invit_status find_model(session *s, invit_problem problem, invit_solve_options *o, invit_error *err)
+{
+    bool neural = o->improve != INVIT_IMPROVE_SEARCH;
+    bool asked = cli_given(s->args, "construct") || neural;
+    if (!neural && (o->construct != INVIT_CONSTRUCT_INVIT || o->start)) return INVIT_OK;
+    if (s->model && invit_model_problem(s->model) != problem) {
+        if (s->v->model)
+            return fail(err, INVIT_ERR_ARGUMENT, "the instance is a %s, but the model is for %s",
+                        problem_name(problem), problem_name(invit_model_problem(s->model)));
+        invit_model_destroy(s->model);
+        s->model = NULL;
+    }
+    invit_status status = INVIT_OK;
+    if (!s->model) {
+        if (s->v->model) {
+            status = invit_model_load(s->v->model, &s->model, err);
+            return status == INVIT_OK ? find_model(s, problem, o, err) : status;
+        }
+        status = invit_model_load_default(problem, &s->model, err);
+    }
+    if (status == INVIT_OK) return INVIT_OK;
+    if (asked) return status;
+    if (!s->looked[problem] && !s->v->common.quiet)
+        cli_warn("no bundled model for %s, so the routes begin without the policy", problem_name(problem));
+    s->looked[problem] = true;
+    o->construct = problem == INVIT_TSP ? INVIT_CONSTRUCT_GREEDY : INVIT_CONSTRUCT_SAVINGS;
+    return INVIT_OK;
+}
+
+/* ---- while solving
+ * --------------------------------------------------------------------------------------------------- */
+
+static void on_progress(void *user, const invit_progress *p)
+{
+    session *s = user;
+    char best[48] = "", left[48] = "";
+    double seconds = s->deadline - now();
+    if (!isnan(p->best)) snprintf(best, sizeof best, "  best %.10g", p->best);
+    if (isfinite(seconds)) {
+        snprintf(left, sizeof left, "  %.0f s left", fmax(0, seconds));
+    } else if (p->fraction > 0.01) {
+        snprintf(left, sizeof left, "  %.0f s left", p->elapsed * (1 - p->fraction) / p->fraction);
+    }
+    cli_progress_line(&s->progress, "%-9s  %lld %s%s%s", p->stage, (long long)p->count,
+                      strcmp(p->stage, "construct") == 0 ? "decisions" : "steps", best, left);
+}
+
+static void on_better(void *user, double seconds, double length)
+{
+    session *s = user;
+    (void)seconds; /* counted from the call; the user's clock began with reading */
+    fprintf(s->trace, "%.4f,%.10g\n", now() - s->began, length);
+    fflush(s->trace);
+}
+
+/* ---- after solving
+ * ---------------------------------------------------------------------------------------------------- */
+
+static void print_json(const session *s, const invit_instance *p, const invit_solution *solution,
+                       const invit_solve_result *r, double read, double total)
+{
+    bool tsp = invit_instance_problem(p) == INVIT_TSP;
+    double best;
+    cli_json j = cli_json_to(stdout);
+    cli_json_open(&j, NULL, '{');
+    cli_json_string(&j, "problem", tsp ? "tsp" : "cvrp");
+    cli_json_string(&j, "name", invit_instance_name(p));
+    cli_json_int(&j, "nodes", invit_instance_nodes(p));
+    cli_json_number(&j, "length", r->length);
+    cli_json_number(&j, "length_exact", r->length_exact);
+    if (invit_best_known(invit_instance_name(p), &best)) cli_json_number(&j, "best_known", best);
+    cli_json_open(&j, tsp ? "tour" : "routes", '[');
+    for (int32_t i = 0; i < invit_solution_routes(solution); i++) {
+        int32_t count;
+        const int32_t *route = invit_solution_route(solution, i, &count);
+        if (!tsp) cli_json_open(&j, NULL, '[');
+        for (int32_t k = 0; k < count; k++) cli_json_int(&j, NULL, route[k] + (tsp ? 1 : 0));
+        if (!tsp) cli_json_close(&j);
+    }
+    cli_json_close(&j);
+    cli_json_string(&j, "construct", construct_name(r->construct));
+    cli_json_number(&j, "constructed", r->constructed);
+    cli_json_int(&j, "rollouts", r->rollouts);
+    cli_json_int(&j, "decisions", r->decisions);
+    cli_json_int(&j, "iterations", r->iterations);
+    cli_json_open(&j, "seconds", '{');
+    cli_json_number(&j, "read", read);
+    cli_json_number(&j, "construct", r->seconds_construct);
+    cli_json_number(&j, "improve", r->seconds_improve);
+    cli_json_number(&j, "total", total);
+    cli_json_close(&j);
+    cli_json_string(&j, "model", s->model ? invit_model_path(s->model) : NULL);
+    cli_json_int(&j, "seed", (int64_t)s->v->common.seed);
+    cli_json_bool(&j, "stopped", s->stopped);
+    cli_json_close(&j);
+}
+
+static void print_text(const invit_instance *p, const invit_solve_result *r, double total)
+{
+    char number[32];
+    double best;
+    bool tsp = invit_instance_problem(p) == INVIT_TSP;
+    printf("%s: %s of %lld %s, length %s", invit_instance_name(p), tsp ? "tour" : "routes",
+           (long long)invit_instance_nodes(p) - (tsp ? 0 : 1), tsp ? "nodes" : "customers",
+           cli_number_text(r->length, number));
+    if (r->length != r->length_exact) printf(" (unrounded %.4f)", r->length_exact);
+    if (!tsp) printf(", %d routes", r->routes);
+    if (invit_best_known(invit_instance_name(p), &best))
+        printf(", %.2f %% above the best known", 100 * (r->length / best - 1));
+    printf("\n  %.2f s: constructed (%s", total, construct_name(r->construct));
+    if (r->rollouts > 0) printf(", %d rollouts, %lld decisions", r->rollouts, (long long)r->decisions);
+    printf(") in %.2f s", r->seconds_construct);
+    if (r->iterations > 0)
+        printf(", improved from %s in %.2f s (%lld steps)", cli_number_text(r->constructed, number),
+               r->seconds_improve, (long long)r->iterations);
+    printf("; checked\n");
+}
+
+static invit_status hand_over(session *s, const invit_instance *p, const invit_solution *solution,
+                              const invit_solve_result *r, invit_format format, double read, invit_error *err)
+{
+    const solve_values *v = s->v;
+    double total = now() - s->began;
+    cli_progress_clear(&s->progress);
+    if (v->common.json)
+        print_json(s, p, solution, r, read, total);
+    else if (!v->output || strcmp(v->output, "-") != 0)
+        print_text(p, r, total);
+    fflush(stdout);
+    if (!v->output) return INVIT_OK;
+    if (is_picture(v->output)) return invit_plot(p, solution, v->output, NULL, err);
+    invit_solution_info info = {.length = r->length, .seconds = total};
+    invit_solution_format f = invit_solution_format_for(v->output, invit_instance_problem(p));
+    const char *dot = strrchr(v->output, '.');
+    bool said = dot && (strcmp(dot, ".tour") == 0 || strcmp(dot, ".sol") == 0);
+    if (format == INVIT_FORMAT_MSVDRP && !said) f = INVIT_SOLUTION_MSVDRP; /* many instances, a line each */
+    return invit_writer_solution(s->writer, p, solution, f, &info, err);
+}
+
+static void remark(const session *s, const invit_solve_options *asked, const invit_solve_result *r)
+{
+    if (s->v->common.quiet) return;
+    if (asked->construct == INVIT_CONSTRUCT_INVIT && !asked->start && r->construct != INVIT_CONSTRUCT_INVIT)
+        cli_warn("the policy could not finish a rollout in its share of the time; began with %s instead",
+                 construct_name(r->construct));
+}
+
+/* ---- one instance, all instances
+ * --------------------------------------------------------------------------------------- */
+
+static invit_status solve_one(session *s, const invit_instance *p, invit_format format, invit_error *err)
+{
+    const solve_values *v = s->v;
+    invit_solution *start = NULL, *solution = NULL;
+    invit_solve_result result;
+    invit_solve_options o = invit_solve_defaults();
+    invit_control control = cli_control(&s->progress, v->common.quiet);
+    control.progress = on_progress;
+    control.user = s;
+    o.construct = (invit_construct)v->construct;
+    o.rollouts = v->rollouts;
+    o.decode = (invit_decode)v->decode;
+    o.temperature = v->temperature;
+    o.beam = v->beam;
+    o.improve = (invit_improve)v->improve;
+    o.iterations = v->iterations;
+    o.target = v->target;
+    o.threads = v->common.threads;
+    o.seed = v->common.seed;
+    o.control = &control;
+    o.better = s->trace ? on_better : NULL;
+    o.better_user = s;
+
+    invit_status status = INVIT_OK;
+    if (v->start) status = invit_solution_read(v->start, p, 0, &start, NULL, err);
+    o.start = start;
+    if (status == INVIT_OK) status = find_model(s, invit_instance_problem(p), &o, err);
+    double read = now() - s->began;
+    double limit = v->common.time >= 0  ? v->common.time
+                   : v->iterations >= 0 ? -1
+                                        : invit_default_seconds(invit_instance_nodes(p));
+    s->deadline = limit > 0 ? s->began + limit : INFINITY;
+    o.seconds = limit > 0 ? fmax(1e-3, limit - read) : limit;
+    if (status == INVIT_OK) status = invit_solve(p, s->model, &o, &solution, &result, err);
+    s->stopped = cli_cancelled();
+    cli_progress_clear(&s->progress);
+    if (status == INVIT_OK) {
+        remark(s, &o, &result);
+        status = hand_over(s, p, solution, &result, format, read, err);
+        s->solved++;
+    }
+    invit_solution_destroy(start);
+    invit_solution_destroy(solution);
+    return status;
+}
+
+static invit_status solve_all(session *s, invit_error *err)
+{
+    const solve_values *v = s->v;
+    invit_reader *reader = NULL;
+    bool one = cli_given(s->args, "index");
+    s->began = now();
+    invit_status status = invit_reader_open(s->path, &reader, err);
+    for (int64_t i = 0; status == INVIT_OK && !s->stopped; i++) {
+        invit_instance *p = NULL;
+        status = invit_reader_next(reader, &p, err);
+        if (status == INVIT_OK && !p) {
+            if (one)
+                status =
+                    fail(err, INVIT_ERR_INPUT, "%s: there is no instance of that --index%s", s->path, "");
+            break;
+        }
+        if (status == INVIT_OK && s->solved > 0 &&
+            (s->trace || (v->output && is_picture(v->output)) || v->start))
+            status = fail(err, INVIT_ERR_ARGUMENT, "%s: has many instances; choose one with --index for %s",
+                          s->path,
+                          s->trace   ? "--trace"
+                          : v->start ? "--start"
+                                     : "a picture");
+        if (status == INVIT_OK && (!one || i == v->index))
+            status = solve_one(s, p, invit_reader_format(reader), err);
+        invit_instance_destroy(p);
+        if (one && i == v->index) break;
+        if (!one) s->began = now();
+    }
+    if (status == INVIT_OK && s->solved == 0 && !one)
+        status = fail(err, INVIT_ERR_INPUT, "%s: there is no instance in it%s", s->path, "");
+    invit_reader_close(reader);
+    return status;
+}
+
+int cmd_solve(int argc, char **argv)
+{
+    invit_solve_options d = invit_solve_defaults();
+    solve_values v = {.iterations = -1,
+                      .temperature = d.temperature,
+                      .beam = d.beam,
+                      .common = {.time = -1, .seed = d.seed}};
+    cli_args args;
+    int code = cli_parse(&spec, &v, argc, argv, &args);
+    if (code != CLI_GO) return code;
+    if (!cli_given(&args, "decode")) {
+        if (cli_given(&args, "beam")) v.decode = INVIT_DECODE_BEAM;
+        if (cli_given(&args, "temperature")) v.decode = INVIT_DECODE_SAMPLE;
+    }
+    invit_error err = {0};
+    session s = {.v = &v, .args = &args, .path = args.item[0]};
+    invit_status status = open_outputs(&s, &err);
+    if (status == INVIT_OK) status = solve_all(&s, &err);
+    code = status == INVIT_OK ? CLI_OK : cli_report(&err);
+    if (s.writer && (code == CLI_OK || s.solved > 0)) {
+        if (invit_writer_close(s.writer, &err) != INVIT_OK) code = cli_report(&err);
+    } else {
+        invit_writer_abandon(s.writer);
+    }
+    if (s.trace && fclose(s.trace) != 0 && code == CLI_OK)
+        code = cli_fail("%s: %s", v.trace, strerror(errno));
+    invit_model_destroy(s.model);
+    cli_args_free(&args);
+    return code;
+}
