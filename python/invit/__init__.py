@@ -1,0 +1,271 @@
+"""invit: routes for one or many vehicles, built by a neural policy and tightened by local search.
+
+    >>> import invit
+    >>> solution = invit.solve([(0, 0), (0, 1), (1, 1), (1, 0)], time=0)
+    >>> solution.length
+    4.0
+"""
+
+from __future__ import annotations
+
+import ctypes as c
+import math
+import os
+from dataclasses import dataclass, field
+from typing import Any, Callable, List, Optional, Sequence, Union
+
+from ._library import (CONSTRUCTIONS, DISTRIBUTIONS, METRICS, PROBLEMS, PROGRESS_FN, CheckResult, Control, InvitError,
+                       SolveResult, call, lib)
+
+__all__ = ["Instance", "InvitError", "Model", "Progress", "Solution", "generate", "read", "solve", "version"]
+
+Coords = Union[Sequence[Sequence[float]], Any]  # nested sequences or a NumPy array of shape (n, 2)
+
+
+def version() -> str:
+    """Version of the shared library."""
+    return lib.invit_version().decode()
+
+
+def _choose(what: str, value: str, names: Sequence[str]) -> int:
+    if value not in names:
+        raise InvitError(f"{what} must be one of {', '.join(names)}, not {value!r}")
+    return names.index(value)
+
+
+def _array(values: Any, kind: Any, count: int) -> Any:
+    """A C array of `count` numbers from a sequence or a NumPy array (whose memory is read directly when it fits)."""
+    dtype = {c.c_double: "d", c.c_int64: "q"}[kind]
+    try:
+        view = memoryview(values)
+        if view.c_contiguous and view.format in (dtype, "l" if dtype == "q" else dtype) and view.nbytes == 8 * count:
+            return (kind * count).from_buffer_copy(view.cast("B"))
+    except TypeError:
+        pass
+    flat = values.ravel().tolist() if hasattr(values, "ravel") else list(values)
+    if flat and not isinstance(flat[0], (int, float)):
+        flat = [number for row in flat for number in row]
+    if len(flat) != count:
+        raise InvitError(f"expected {count} numbers, got {len(flat)}")
+    if kind is c.c_int64 and any(int(v) != v for v in flat):
+        raise InvitError("demands must be whole numbers")
+    return (kind * count)(*(flat if kind is c.c_double else map(int, flat)))
+
+
+class Instance:
+    """A problem: coordinates, and for vehicle routing demands and a capacity. Node 0 is then the depot."""
+
+    def __init__(self, coords: Coords, demands: Optional[Sequence[int]] = None, capacity: Optional[int] = None,
+                 metric: str = "exact", name: str = "unnamed") -> None:
+        n = len(coords)
+        for row in (coords[:1] if n else []):
+            if len(row) != 2:
+                raise InvitError("coords must have two columns, x and y")
+        xy = _array(coords, c.c_double, 2 * n)
+        out = c.c_void_p()
+        kind = _choose("metric", metric, METRICS)
+        if demands is None and capacity is None:
+            call("invit_instance_create_tsp", xy, n, kind, c.byref(out))
+        elif demands is None or capacity is None:
+            raise InvitError("vehicle routing needs both demands and capacity")
+        else:
+            call("invit_instance_create_cvrp", xy, _array(demands, c.c_int64, n), n, int(capacity), kind, c.byref(out))
+        self._handle = out
+        call("invit_instance_set_name", out, name.encode())
+
+    @classmethod
+    def _adopt(cls, handle: c.c_void_p) -> "Instance":
+        self = cls.__new__(cls)
+        self._handle = handle
+        return self
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            lib.invit_instance_destroy(self._handle)
+
+    def __len__(self) -> int:
+        return int(lib.invit_instance_nodes(self._handle))
+
+    def __repr__(self) -> str:
+        return f"<invit.Instance {self.name!r}: {self.problem}, {len(self)} nodes>"
+
+    @property
+    def problem(self) -> str:
+        return PROBLEMS[lib.invit_instance_problem(self._handle)]
+
+    @property
+    def name(self) -> str:
+        return lib.invit_instance_name(self._handle).decode("utf-8", "replace")
+
+    @property
+    def metric(self) -> str:
+        return METRICS[lib.invit_instance_metric(self._handle)]
+
+    @property
+    def coords(self) -> List[List[float]]:
+        xy = lib.invit_instance_coords(self._handle)
+        return [[xy[2 * i], xy[2 * i + 1]] for i in range(len(self))]
+
+    @property
+    def demands(self) -> Optional[List[int]]:
+        demand = lib.invit_instance_demands(self._handle)
+        return [demand[i] for i in range(len(self))] if demand else None
+
+    @property
+    def capacity(self) -> Optional[int]:
+        return int(lib.invit_instance_capacity(self._handle)) if self.problem == "cvrp" else None
+
+
+class Model:
+    """Weights: a safetensors file, or without a path the bundled ones for a problem ("tsp" or "cvrp")."""
+
+    def __init__(self, path: Optional[Union[str, "os.PathLike[str]"]] = None, problem: str = "tsp") -> None:
+        out = c.c_void_p()
+        if path is None:
+            call("invit_model_load_default", _choose("problem", problem, PROBLEMS), c.byref(out))
+        else:
+            call("invit_model_load", os.fsencode(path), c.byref(out))
+        self._handle = out
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            lib.invit_model_destroy(self._handle)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What the progress callback is given."""
+    stage: str
+    elapsed: float
+    fraction: float
+    best: float
+    count: int
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A checked solution. `tour` (TSP) and `routes` (CVRP) hold 0-based positions in `coords`."""
+    instance: Instance = field(repr=False)
+    routes: List[List[int]] = field(repr=False)
+    length: float
+    length_exact: float
+    rollouts: int
+    decisions: int
+    constructed: float
+    seconds: float
+
+    @property
+    def tour(self) -> List[int]:
+        """The order of all nodes; for vehicle routing the routes one after the other, each from and to the depot."""
+        if self.instance.problem == "tsp":
+            return self.routes[0]
+        return [node for route in self.routes for node in (0, *route)] + [0]
+
+    def plot(self, axes: Any = None, **line: Any) -> Any:
+        """Draws the routes with matplotlib and returns the axes."""
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError as missing:
+            raise InvitError("plot() needs matplotlib; `invit plot` draws without it") from missing
+        axes = axes if axes is not None else plt.subplots(figsize=(6, 6))[1]
+        xy, depot = self.instance.coords, self.instance.problem == "cvrp"
+        for route in self.routes:
+            stops = [0, *route, 0] if depot else [*route, *route[:1]]
+            axes.plot([xy[i][0] for i in stops], [xy[i][1] for i in stops], **{"linewidth": 1, **line})
+        if len(xy) <= 2000:
+            axes.plot([p[0] for p in xy], [p[1] for p in xy], "k.", markersize=3)
+        if depot:
+            axes.plot(*xy[0], "rs")
+        axes.set_aspect("equal")
+        axes.set_title(f"{self.instance.name}: {self.length:g}")
+        return axes
+
+
+def solve(coords: Union[Coords, Instance], demands: Optional[Sequence[int]] = None, capacity: Optional[int] = None, *,
+          time: Optional[float] = None, rollouts: Optional[int] = None, seed: int = 1, threads: int = 0,
+          metric: str = "exact", model: Optional[Model] = None, construct: Optional[str] = None,
+          progress: Optional[Callable[[Progress], Optional[bool]]] = None) -> Solution:
+    """Solves an instance given as arrays (or an Instance) and returns a checked Solution.
+
+    time: seconds in all; 0 constructs only; None chooses by size.  rollouts: how many constructions; the best wins.
+    progress: called now and then; returning False stops, and the best solution so far is the answer.
+    construct: "invit" (default when there are weights), "nearest", "greedy", "space-filling" or "savings".
+    """
+    instance = coords if isinstance(coords, Instance) else Instance(coords, demands, capacity, metric)
+    options, result, out = lib.invit_solve_defaults(), SolveResult(), c.c_void_p()
+    if construct is None and model is None:
+        try:
+            model = Model(problem=instance.problem)
+        except InvitError:
+            construct = "greedy" if instance.problem == "tsp" else "savings"
+    options.construct = _choose("construct", construct or "invit", CONSTRUCTIONS[:-1])
+    if options.construct == 0 and model is None:
+        model = Model(problem=instance.problem)
+    if time is not None:
+        if not (time >= 0 and math.isfinite(time)):
+            raise InvitError(f"time must be a number of seconds >= 0, not {time!r}")
+        options.seconds = time
+    options.rollouts, options.seed, options.threads = rollouts or 0, seed, threads
+    cancel, raised = c.c_int(0), []
+
+    def tell(_user: Any, p: Any) -> None:
+        try:
+            if progress is not None:
+                now = p.contents
+                go_on = progress(Progress(now.stage.decode(), now.elapsed, now.fraction, now.best, now.count))
+                if go_on is False:
+                    cancel.value = 1
+        except BaseException as e:  # an exception cannot cross the C code: stop, and raise it on this side
+            raised.append(e)
+            cancel.value = 1
+
+    callback = PROGRESS_FN(tell)
+    control = Control(callback, None, c.pointer(cancel))
+    options.control = c.pointer(control)
+    call("invit_solve", instance._handle, model._handle if model else None, c.byref(options), c.byref(out),
+         c.byref(result))
+    try:
+        if raised:
+            raise raised[0]
+        routes, count = [], c.c_int32()
+        for r in range(lib.invit_solution_routes(out)):
+            nodes = lib.invit_solution_route(out, r, c.byref(count))
+            routes.append(nodes[:count.value])
+    finally:
+        lib.invit_solution_destroy(out)
+    return Solution(instance, routes, result.length, result.length_exact, result.rollouts, result.decisions,
+                    result.constructed, result.seconds_total)
+
+
+def generate(problem: str = "tsp", size: int = 100, distribution: str = "uniform", seed: int = 1, index: int = 0,
+             capacity: Optional[int] = None) -> Instance:
+    """Instance `index` of stream `seed` of one of the four MSVDRP distributions."""
+    options, out = lib.invit_generate_defaults(), c.c_void_p()
+    if capacity is not None:
+        options.capacity = capacity
+    call("invit_generate_with", _choose("problem", problem, PROBLEMS), _choose("distribution", distribution, DISTRIBUTIONS),
+         size, seed, index, c.byref(options), c.byref(out))
+    return Instance._adopt(out)
+
+
+def read(path: Union[str, "os.PathLike[str]"], index: int = 0) -> Instance:
+    """Instance `index` of a file in any format the library knows (TSPLIB, CVRPLIB, MSVDRP, lists, CSV, .npy)."""
+    out = c.c_void_p()
+    call("invit_instance_read", os.fsencode(path), index, c.byref(out))
+    return Instance._adopt(out)
+
+
+def _check(instance: Instance, routes: Sequence[Sequence[int]]) -> CheckResult:
+    """The library's independent checker on given routes (used by the tests)."""
+    flat = [node for route in routes for node in route]
+    starts = [0]
+    for route in routes:
+        starts.append(starts[-1] + len(route))
+    out, result = c.c_void_p(), CheckResult()
+    call("invit_solution_create", (c.c_int32 * max(1, len(flat)))(*flat), (c.c_int32 * len(starts))(*starts), len(routes),
+         c.byref(out))
+    try:
+        call("invit_check", instance._handle, out, c.byref(result))
+    finally:
+        lib.invit_solution_destroy(out)
+    return result

@@ -1,0 +1,123 @@
+"""The shared library as ctypes sees it: structures and prototypes of invit.h, and nothing else."""
+
+from __future__ import annotations
+
+import ctypes as c
+import ctypes.util
+import os
+from pathlib import Path
+
+STATUS_OK, STATUS_CANCELLED = 0, 6
+PROBLEMS = ("tsp", "cvrp")
+METRICS = ("exact", "euc_2d", "ceil_2d", "att", "geo", "haversine")
+DISTRIBUTIONS = ("uniform", "clustered", "explosion", "implosion")
+CONSTRUCTIONS = ("invit", "nearest", "greedy", "space-filling", "savings", "start")
+
+
+class InvitError(Exception):
+    """What the library could not do; the message is the library's own."""
+
+
+class Error(c.Structure):
+    _fields_ = [("code", c.c_int), ("message", c.c_char * 1024)]
+
+
+class Progress(c.Structure):
+    _fields_ = [("stage", c.c_char_p), ("elapsed", c.c_double), ("fraction", c.c_double), ("best", c.c_double),
+                ("count", c.c_int64), ("message", c.c_char_p)]
+
+
+PROGRESS_FN = c.CFUNCTYPE(None, c.c_void_p, c.POINTER(Progress))
+
+
+class Control(c.Structure):
+    _fields_ = [("progress", PROGRESS_FN), ("user", c.c_void_p), ("cancel", c.POINTER(c.c_int))]
+
+
+class SolveOptions(c.Structure):
+    _fields_ = [("construct", c.c_int), ("start", c.c_void_p), ("rollouts", c.c_int32), ("decode", c.c_int),
+                ("temperature", c.c_double), ("beam", c.c_int32), ("seconds", c.c_double), ("iterations", c.c_int64),
+                ("improve", c.c_int), ("target", c.c_double), ("threads", c.c_int), ("seed", c.c_uint64),
+                ("control", c.POINTER(Control)), ("better", c.c_void_p), ("better_user", c.c_void_p),
+                ("step", c.c_void_p), ("step_user", c.c_void_p)]
+
+
+class SolveResult(c.Structure):
+    _fields_ = [("length", c.c_double), ("length_exact", c.c_double), ("routes", c.c_int32), ("construct", c.c_int),
+                ("rollouts", c.c_int32), ("decisions", c.c_int64), ("constructed", c.c_double),
+                ("iterations", c.c_int64), ("seconds_construct", c.c_double), ("seconds_improve", c.c_double),
+                ("seconds_total", c.c_double)]
+
+
+class GenerateOptions(c.Structure):
+    _fields_ = [("capacity", c.c_int64), ("demand_min", c.c_int32), ("demand_max", c.c_int32)]
+
+
+class CheckResult(c.Structure):
+    _fields_ = [("feasible", c.c_bool), ("length", c.c_double), ("length_exact", c.c_double), ("routes", c.c_int32),
+                ("message", c.c_char * 256)]
+
+
+def _find() -> str:
+    here = Path(__file__).resolve().parent
+    named = os.environ.get("INVIT_LIBRARY")
+    if named:
+        return named
+    for place in (here, here.parents[1] / "build"):
+        found = sorted(place.glob("libinvit.so*"))
+        if found:
+            return str(found[0])
+    found = ctypes.util.find_library("invit")
+    if found:
+        return found
+    raise ImportError("libinvit.so was not found: build it (make), install it, or name it in $INVIT_LIBRARY")
+
+
+_P = c.c_void_p
+_OUT = c.POINTER(c.c_void_p)
+_ERR = c.POINTER(Error)
+_DOUBLES, _INT64S, _INT32S = c.POINTER(c.c_double), c.POINTER(c.c_int64), c.POINTER(c.c_int32)
+
+_PROTOTYPES = {
+    "invit_version": (c.c_char_p, []),
+    "invit_instance_create_tsp": (c.c_int, [_DOUBLES, c.c_int64, c.c_int, _OUT, _ERR]),
+    "invit_instance_create_cvrp": (c.c_int, [_DOUBLES, _INT64S, c.c_int64, c.c_int64, c.c_int, _OUT, _ERR]),
+    "invit_instance_destroy": (None, [_P]),
+    "invit_instance_problem": (c.c_int, [_P]),
+    "invit_instance_name": (c.c_char_p, [_P]),
+    "invit_instance_set_name": (c.c_int, [_P, c.c_char_p, _ERR]),
+    "invit_instance_nodes": (c.c_int64, [_P]),
+    "invit_instance_metric": (c.c_int, [_P]),
+    "invit_instance_coords": (_DOUBLES, [_P]),
+    "invit_instance_demands": (_INT32S, [_P]),
+    "invit_instance_capacity": (c.c_int64, [_P]),
+    "invit_instance_read": (c.c_int, [c.c_char_p, c.c_int64, _OUT, _ERR]),
+    "invit_solution_create": (c.c_int, [_INT32S, _INT32S, c.c_int32, _OUT, _ERR]),
+    "invit_solution_destroy": (None, [_P]),
+    "invit_solution_routes": (c.c_int32, [_P]),
+    "invit_solution_route": (_INT32S, [_P, c.c_int32, _INT32S]),
+    "invit_generate_defaults": (GenerateOptions, []),
+    "invit_generate_with": (c.c_int, [c.c_int, c.c_int, c.c_int64, c.c_uint64, c.c_uint64,
+                                      c.POINTER(GenerateOptions), _OUT, _ERR]),
+    "invit_model_load": (c.c_int, [c.c_char_p, _OUT, _ERR]),
+    "invit_model_load_default": (c.c_int, [c.c_int, _OUT, _ERR]),
+    "invit_model_destroy": (None, [_P]),
+    "invit_solve_defaults": (SolveOptions, []),
+    "invit_solve": (c.c_int, [_P, _P, c.POINTER(SolveOptions), _OUT, c.POINTER(SolveResult), _ERR]),
+    "invit_check": (c.c_int, [_P, _P, c.POINTER(CheckResult), _ERR]),
+}
+
+lib = c.CDLL(_find())  # ctypes releases the GIL around every call
+for _name, (_result, _arguments) in _PROTOTYPES.items():
+    _function = getattr(lib, _name)
+    _function.restype, _function.argtypes = _result, _arguments
+
+
+def call(name: str, *arguments: object) -> None:
+    """Calls a function whose last parameter is an invit_error and turns a failure into an exception."""
+    err = Error()
+    status = getattr(lib, name)(*arguments, c.byref(err))
+    if status == STATUS_CANCELLED:
+        raise KeyboardInterrupt(err.message.decode())
+    if status != STATUS_OK:
+        raise InvitError(err.message.decode("utf-8", "replace") or f"{name} failed with status {status}")

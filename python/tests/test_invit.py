@@ -1,0 +1,118 @@
+"""Tests of the Python package; unittest only, NumPy when it is there."""
+
+import math
+import pathlib
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import invit  # noqa: E402
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+SQUARE = [(0, 0), (0, 1), (1, 1), (1, 0)]
+
+
+class Solve(unittest.TestCase):
+    def test_square(self):
+        solution = invit.solve(SQUARE, time=0, construct="greedy")
+        self.assertAlmostEqual(solution.length, 4.0)
+        self.assertEqual(sorted(solution.tour), [0, 1, 2, 3])
+
+    def test_vehicles_respect_the_capacity(self):
+        instance = invit.generate("cvrp", 60, seed=3)
+        solution = invit.solve(instance, time=0.5, construct="savings")
+        for route in solution.routes:
+            self.assertLessEqual(sum(instance.demands[i] for i in route), instance.capacity)
+        self.assertEqual(sorted(i for r in solution.routes for i in r), list(range(1, 61)))
+        checked = invit._check(instance, solution.routes)
+        self.assertTrue(checked.feasible)
+        self.assertAlmostEqual(checked.length, solution.length, places=9)
+
+    def test_same_seed_same_tour(self):
+        instance = invit.generate("tsp", 80, "clustered", seed=5)
+        first, second = (invit.solve(instance, time=0, seed=7, construct="nearest").tour for _ in range(2))
+        self.assertEqual(first, second)
+
+    def test_time_improves(self):
+        instance = invit.generate("tsp", 300, seed=2)
+        built = invit.solve(instance, time=0, construct="nearest")
+        better = invit.solve(instance, time=0.5, construct="nearest")
+        self.assertLess(better.length, 0.95 * built.length)
+
+    @unittest.skipIf(numpy is None, "NumPy is not installed")
+    def test_numpy_arrays(self):
+        xy = numpy.random.default_rng(1).random((50, 2))
+        for array in (xy, xy.astype("float32"), numpy.asfortranarray(xy), xy[::2]):
+            solution = invit.solve(array, time=0, construct="greedy")
+            self.assertEqual(sorted(solution.tour), list(range(len(array))))
+            order = array[solution.tour].astype("float64")
+            length = float(numpy.hypot(*(order - numpy.roll(order, -1, axis=0)).T).sum())
+            self.assertTrue(math.isclose(length, solution.length, rel_tol=1e-9))
+
+    def test_progress_can_stop(self):
+        seen = []
+        began = time.monotonic()
+        invit.solve(invit.generate("tsp", 500, seed=1), time=30, construct="greedy",
+                    progress=lambda p: seen.append(p) or False)
+        self.assertTrue(seen)
+        self.assertLess(time.monotonic() - began, 10)
+
+    def test_an_exception_in_the_callback_comes_back(self):
+        def fail(_):
+            raise ZeroDivisionError
+        with self.assertRaises(ZeroDivisionError):
+            invit.solve(invit.generate("tsp", 500, seed=1), time=30, construct="greedy", progress=fail)
+
+    def test_other_threads_run_meanwhile(self):
+        done = threading.Event()
+        worker = threading.Thread(target=lambda: (invit.solve(invit.generate("tsp", 200), time=1, construct="greedy"), done.set()))
+        worker.start()
+        ticks = 0
+        while not done.is_set():
+            ticks += 1
+            time.sleep(0.01)
+        worker.join()
+        self.assertGreater(ticks, 20)
+
+
+class Refuse(unittest.TestCase):
+    def refuses(self, pattern, *arguments, **named):
+        with self.assertRaisesRegex(invit.InvitError, pattern):
+            invit.solve(*arguments, **named)
+
+    def test_bad_input(self):
+        self.refuses("not a finite number", [(0, 0), (1, float("nan"))], time=0, construct="greedy")
+        self.refuses("two columns", [(0, 0, 0), (1, 1, 1)], time=0)
+        self.refuses("nodes", [], time=0, construct="greedy")
+        self.refuses("demand 9", SQUARE, [0, 9, 1, 1], 5, time=0, construct="savings")
+        self.refuses("whole numbers", SQUARE, [0, 1.5, 1, 1], 5, time=0, construct="savings")
+        self.refuses("both demands and capacity", SQUARE, [0, 1, 1, 1], time=0)
+        self.refuses("metric must be", SQUARE, metric="manhattan", time=0)
+        self.refuses("seconds", SQUARE, time=-1)
+        with self.assertRaises(invit.InvitError):
+            invit.Model("/nowhere/model.safetensors")
+
+
+class Files(unittest.TestCase):
+    def test_read(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as f:
+            f.write("0 0\n0 3\n4 0\n")
+            f.flush()
+            instance = invit.read(f.name)
+        self.assertEqual(len(instance), 3)
+        self.assertAlmostEqual(invit.solve(instance, time=0, construct="nearest").length_exact, 12.0)
+
+    def test_missing_file(self):
+        with self.assertRaisesRegex(invit.InvitError, "nowhere"):
+            invit.read("/nowhere/x.tsp")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,47 @@
+/* One request, and the calls of the API that answer it. */
+#ifndef INVIT_SERVE_CALLS_H
+#define INVIT_SERVE_CALLS_H
+
+#include "serve/jobs.h"
+
+#include <microhttpd.h>
+#include <time.h>
+
+typedef struct server {
+    const serve_options *options;
+    const char *token; /* NULL: nobody is asked for one */
+    job_pool *pool;
+    struct MHD_Daemon *daemon;
+    time_t started;
+    int64_t answers[6]; /* by hundreds of the status; only the polling thread writes */
+} server;
+
+typedef struct request {
+    server *server;
+    struct MHD_Connection *connection;
+    const char *url, *method, *allow;
+    char id[33];
+    char *body;
+    size_t length, room;
+    bool too_large;
+    job *job; /* a synchronous call that waits for it */
+} request;
+
+enum MHD_Result serve_answer(request *r, unsigned status, const char *type, char *body, size_t length); /* frees body */
+enum MHD_Result serve_json(request *r, unsigned status, json_t *object);                               /* takes object */
+enum MHD_Result serve_error(request *r, unsigned status, const char *message);
+enum MHD_Result serve_queue(request *r, unsigned status, const char *type, struct MHD_Response *response); /* takes it */
+
+enum MHD_Result call_health(request *r);
+enum MHD_Result call_metrics(request *r);
+enum MHD_Result call_openapi(request *r);
+enum MHD_Result call_generate(request *r);
+enum MHD_Result call_parse(request *r);
+enum MHD_Result call_solve(request *r);
+enum MHD_Result call_submit(request *r);
+enum MHD_Result call_job(request *r);
+enum MHD_Result call_cancel(request *r);
+enum MHD_Result call_events(request *r);
+enum MHD_Result call_download(request *r);
+
+#endif

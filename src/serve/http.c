@@ -1,0 +1,327 @@
+/* Requests in, answers out. One polling thread (libmicrohttpd's) does all of this; whoever must wait for a job is
+ * suspended, so no client stalls another. */
+#include "serve/assets.h"
+#include "serve/calls.h"
+#include "serve/jobs.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <math.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+void serve_options_init(serve_options *o)
+{
+    *o = (serve_options){.host = "127.0.0.1",
+                         .port = 8080,
+                         .workers = 1,
+                         .queue = 16,
+                         .keep = 64,
+                         .connections = 256,
+                         .max_body = 64 << 20,
+                         .max_nodes = 1000000,
+                         .sync_nodes = 2000,
+                         .max_time = 300,
+                         .sync_time = 10,
+                         .idle_timeout = 30};
+}
+
+/* ---- answers -------------------------------------------------------------------------------------------------- */
+
+enum MHD_Result serve_answer(request *r, unsigned status, const char *type, char *body, size_t length)
+{
+    struct MHD_Response *response = MHD_create_response_from_buffer(length, body ? body : "", MHD_RESPMEM_MUST_COPY);
+    free(body);
+    if (!response) return MHD_NO;
+    return serve_queue(r, status, type, response);
+}
+
+enum MHD_Result serve_queue(request *r, unsigned status, const char *type, struct MHD_Response *response)
+{
+    const char *cors = r->server->options->cors;
+    MHD_add_response_header(response, "Content-Type", type);
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    MHD_add_response_header(response, "Content-Security-Policy", "default-src 'self'; img-src 'self' data: blob:");
+    MHD_add_response_header(response, "Cache-Control", "no-store");
+    if (cors) {
+        MHD_add_response_header(response, "Access-Control-Allow-Origin", cors);
+        MHD_add_response_header(response, "Access-Control-Allow-Headers", "Authorization, Content-Type");
+        MHD_add_response_header(response, "Access-Control-Allow-Methods", "GET, POST, DELETE");
+    }
+    if (status == 401) MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
+    if (status == 405 && r->allow) MHD_add_response_header(response, "Allow", r->allow);
+    if (status == 503) MHD_add_response_header(response, "Retry-After", "5");
+    r->server->answers[status / 100 % 6]++;
+    enum MHD_Result result = MHD_queue_response(r->connection, status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+enum MHD_Result serve_json(request *r, unsigned status, json_t *object)
+{
+    char *text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    if (object) json_decref(object);
+    if (!text) return MHD_NO;
+    return serve_answer(r, status, "application/json", text, strlen(text));
+}
+
+enum MHD_Result serve_error(request *r, unsigned status, const char *message)
+{
+    return serve_json(r, status, json_pack("{s:{s:i, s:s}}", "error", "status", (int)status, "message", message));
+}
+
+/* ---- who may ask ---------------------------------------------------------------------------------------------- */
+
+static bool same_secret(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b);
+    unsigned char differ = n != m;
+    for (size_t i = 0; i < n; i++) differ |= (unsigned char)(a[i] ^ b[m ? i % m : 0]);
+    return !differ;
+}
+
+static bool may_ask(const request *r)
+{
+    const char *token = r->server->token;
+    if (!token) return true;
+    const char *given = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "Authorization");
+    return given && strncmp(given, "Bearer ", 7) == 0 && same_secret(token, given + 7);
+}
+
+/* Without a secret only this machine may ask, and only under its own names: a page elsewhere that points a name of its own
+ * at 127.0.0.1 does not get in. */
+static bool host_is_local(const request *r)
+{
+    const char *host = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "Host");
+    static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
+    if (r->server->token || !host) return true;
+    for (size_t i = 0; i < 3; i++) {
+        size_t n = strlen(names[i]);
+        if (strncmp(host, names[i], n) == 0 && (host[n] == 0 || host[n] == ':')) return true;
+    }
+    return false;
+}
+
+/* ---- routing -------------------------------------------------------------------------------------------------- */
+
+static enum MHD_Result get_page(request *r)
+{
+    const char *name = strcmp(r->url, "/") == 0 ? "index.html" : r->url + 1;
+    for (const serve_asset *a = serve_assets; a->name; a++)
+        if (strcmp(a->name, name) == 0)
+            return serve_queue(r, 200, a->type,
+                               MHD_create_response_from_buffer(a->length, (void *)(uintptr_t)a->bytes, MHD_RESPMEM_PERSISTENT));
+    return serve_error(r, 404, "there is nothing here; the page is at / and the API is described at /v1/openapi.json");
+}
+
+typedef struct route {
+    const char *method, *path; /* "*" stands for one path segment, a job's id */
+    bool open;                 /* needs no secret                             */
+    enum MHD_Result (*call)(request *r);
+} route;
+
+static const route routes[] = {
+    {"GET", "/v1/health", true, call_health},
+    {"GET", "/v1/metrics", false, call_metrics},
+    {"GET", "/v1/openapi.json", true, call_openapi},
+    {"POST", "/v1/generate", false, call_generate},
+    {"POST", "/v1/parse", false, call_parse},
+    {"POST", "/v1/solve", false, call_solve},
+    {"POST", "/v1/jobs", false, call_submit},
+    {"GET", "/v1/jobs/*", false, call_job},
+    {"DELETE", "/v1/jobs/*", false, call_cancel},
+    {"GET", "/v1/jobs/*/events", false, call_events},
+    {"GET", "/v1/jobs/*/solution", false, call_download},
+};
+
+/* Matches a path and copies what stands at the "*" into id. */
+static bool match(const char *pattern, const char *url, char id[33])
+{
+    while (*pattern && *url) {
+        if (*pattern == '*') {
+            size_t n = strcspn(url, "/");
+            if (n != 32) return false;
+            memcpy(id, url, n);
+            id[n] = 0;
+            url += n;
+            pattern++;
+        } else if (*pattern++ != *url++) {
+            return false;
+        }
+    }
+    return !*pattern && !*url;
+}
+
+static enum MHD_Result answer(request *r)
+{
+    bool known = false;
+    if (!host_is_local(r)) return serve_error(r, 403, "this server answers only to localhost");
+    if (r->too_large) return serve_error(r, 413, "the request is larger than this server takes");
+    if (strncmp(r->url, "/v1/", 4) != 0) {
+        if (strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0) return get_page(r);
+        r->allow = "GET, HEAD";
+        return serve_error(r, 405, "pages can only be fetched");
+    }
+    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
+        if (!match(routes[i].path, r->url, r->id)) continue;
+        known = true;
+        if (strcmp(routes[i].method, r->method) != 0) {
+            r->allow = routes[i].method;
+            continue;
+        }
+        if (!routes[i].open && !may_ask(r)) return serve_error(r, 401, "this call needs the server's token");
+        return routes[i].call(r);
+    }
+    if (!known) return serve_error(r, 404, "there is no such call; see /v1/openapi.json");
+    if (strcmp(r->method, "OPTIONS") == 0 && r->server->options->cors) return serve_answer(r, 204, "text/plain", NULL, 0);
+    return serve_error(r, 405, "that path exists, but not with this method");
+}
+
+/* ---- requests ------------------------------------------------------------------------------------------------- */
+
+static bool append(request *r, const char *bytes, size_t count)
+{
+    if ((int64_t)(r->length + count) > r->server->options->max_body) {
+        r->too_large = true;
+        free(r->body);
+        r->body = NULL;
+        r->length = r->room = 0;
+        return true; /* swallow the rest, then say so */
+    }
+    if (r->length + count + 1 > r->room) {
+        size_t room = r->room ? r->room : 4096;
+        while (room < r->length + count + 1) room *= 2;
+        char *grown = realloc(r->body, room);
+        if (!grown) return false;
+        r->body = grown;
+        r->room = room;
+    }
+    memcpy(r->body + r->length, bytes, count);
+    r->length += count;
+    r->body[r->length] = 0;
+    return true;
+}
+
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url, const char *method,
+                              const char *version, const char *upload, size_t *upload_size, void **slot)
+{
+    (void)version;
+    request *r = *slot;
+    if (!r) {
+        r = calloc(1, sizeof *r);
+        if (!r) return MHD_NO;
+        *r = (request){.server = context, .connection = connection, .url = url, .method = method};
+        *slot = r;
+        return MHD_YES;
+    }
+    if (*upload_size) {
+        if (!r->too_large && !append(r, upload, *upload_size)) return MHD_NO;
+        *upload_size = 0;
+        return MHD_YES;
+    }
+    return answer(r);
+}
+
+static void completed(void *context, struct MHD_Connection *connection, void **slot, enum MHD_RequestTerminationCode code)
+{
+    (void)context, (void)connection, (void)code;
+    request *r = *slot;
+    if (!r) return;
+    if (r->job) {
+        job_unwait(r->job, r);
+        job_release(r->job);
+    }
+    free(r->body);
+    free(r);
+    *slot = NULL;
+}
+
+/* ---- the server ----------------------------------------------------------------------------------------------- */
+
+static invit_status refuse(invit_error *err, invit_status code, const char *format, const char *a, const char *b)
+{
+    if (err) {
+        err->code = code;
+        snprintf(err->message, sizeof err->message, format, a, b);
+    }
+    return code;
+}
+
+/* The secret is the file's first line; a short one is refused, since it could be guessed. */
+static invit_status read_token(const char *path, char *token, size_t room, invit_error *err)
+{
+    FILE *f = fopen(path, "r");
+    if (!f) return refuse(err, INVIT_ERR_IO, "%s: cannot read the token: %s", path, strerror(errno));
+    bool some = fgets(token, (int)room, f) != NULL;
+    fclose(f);
+    if (some) token[strcspn(token, "\r\n")] = 0;
+    if (!some || strlen(token) < 16)
+        return refuse(err, INVIT_ERR_INPUT, "%s: the first line must be a token of at least 16 characters%s", path, "");
+    return INVIT_OK;
+}
+
+static invit_status resolve(const serve_options *o, struct sockaddr_storage *address, bool *loopback, invit_error *err)
+{
+    struct sockaddr_in *v4 = (struct sockaddr_in *)address;
+    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)address;
+    const char *host = strcmp(o->host, "localhost") == 0 ? "127.0.0.1" : o->host;
+    memset(address, 0, sizeof *address);
+    if (inet_pton(AF_INET, host, &v4->sin_addr) == 1) {
+        v4->sin_family = AF_INET;
+        v4->sin_port = htons((uint16_t)o->port);
+        *loopback = (ntohl(v4->sin_addr.s_addr) >> 24) == 127;
+    } else if (inet_pton(AF_INET6, host, &v6->sin6_addr) == 1) {
+        v6->sin6_family = AF_INET6;
+        v6->sin6_port = htons((uint16_t)o->port);
+        *loopback = IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+    } else {
+        return refuse(err, INVIT_ERR_ARGUMENT, "\"%s\" is not an IPv4 or IPv6 address, for example 127.0.0.1 or 0.0.0.0%s", o->host, "");
+    }
+    return INVIT_OK;
+}
+
+invit_status serve_run(const serve_options *o, const volatile int *stop, void (*ready)(void *, int), void *user,
+                       invit_error *err)
+{
+    char token[256];
+    bool loopback;
+    struct sockaddr_storage address;
+    server s = {.options = o, .started = time(NULL)};
+    invit_status status = resolve(o, &address, &loopback, err);
+    if (status != INVIT_OK) return status;
+    if (o->token_file) {
+        status = read_token(o->token_file, token, sizeof token, err);
+        if (status != INVIT_OK) return status;
+        s.token = token;
+    } else if (!loopback) {
+        return refuse(err, INVIT_ERR_ARGUMENT,
+                      "listening on %s lets other machines in; give them a secret with --token-file FILE%s", o->host, "");
+    }
+    status = job_pool_create(o, &s.pool, err);
+    if (status != INVIT_OK) return status;
+
+    unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_AUTO;
+    if (address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
+    s.daemon = MHD_start_daemon(flags, (uint16_t)o->port, NULL, NULL, handle, &s, MHD_OPTION_SOCK_ADDR, &address,
+                                MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_CONNECTION_LIMIT,
+                                (unsigned)o->connections, MHD_OPTION_CONNECTION_TIMEOUT,
+                                (unsigned)ceil(o->idle_timeout), MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)65536,
+                                MHD_OPTION_END);
+    if (!s.daemon) {
+        char port[16];
+        snprintf(port, sizeof port, "%d", o->port);
+        job_pool_destroy(s.pool);
+        return refuse(err, INVIT_ERR_IO, "cannot listen on %s port %s; is something else using it?", o->host, port);
+    }
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(s.daemon, MHD_DAEMON_INFO_BIND_PORT);
+    if (ready) ready(user, info ? info->port : o->port);
+    while (!*stop) nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    job_pool_stop(s.pool); /* wakes everyone who is suspended: the daemon may not stop before that */
+    MHD_stop_daemon(s.daemon);
+    job_pool_destroy(s.pool);
+    return INVIT_OK;
+}

@@ -1,0 +1,59 @@
+/* Jobs: one instance to solve, its progress as a list of ready-made events, and its checked result. */
+#ifndef INVIT_SERVE_JOBS_H
+#define INVIT_SERVE_JOBS_H
+
+#include "serve/serve.h"
+
+#include <jansson.h>
+
+typedef enum job_state { JOB_QUEUED, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_CANCELLED } job_state;
+
+typedef struct job job;
+typedef struct job_pool job_pool;
+
+/* What a job was asked to do. The pool takes the instance over. */
+typedef struct job_request {
+    invit_instance *instance;
+    int rollouts;   /* 0: the default for the size */
+    double time;
+    uint64_t seed;
+    bool watch;     /* record decisions and intermediate solutions for a viewer */
+} job_request;
+
+typedef struct job_counts {
+    int64_t submitted, refused, finished, failed, cancelled, nodes;
+    int queued, running;
+    double busy_seconds;
+} job_counts;
+
+invit_status job_pool_create(const serve_options *o, job_pool **out, invit_error *err);
+/* Cancels everything and waits until it has ended; whoever waits for a job is woken. */
+void job_pool_stop(job_pool *pool);
+void job_pool_destroy(job_pool *pool); /* stops first */
+
+/* Puts a job into the queue, with one reference for the caller; INVIT_ERR_UNSUPPORTED when the queue is full. */
+invit_status job_submit(job_pool *pool, job_request *request, job **out, invit_error *err);
+/* The job of that id with one more reference, or NULL. */
+job *job_find(job_pool *pool, const char *id);
+void job_release(job *j);
+void job_cancel(job *j);
+
+const char *job_id(const job *j);
+job_state job_get_state(job *j);
+bool job_ended(job *j);
+/* The whole status as JSON (new reference): id, state, and when done the solution or the error. */
+json_t *job_json(job *j);
+/* The finished solution and its instance, NULL before; valid as long as the reference. */
+const invit_instance *job_instance(const job *j);
+const invit_solution *job_solution(job *j);
+
+/* Events: text in the form of server-sent events. Returns event number `index` (owned by the job) or NULL if it does not
+ * exist yet; *last tells whether no event will follow it. */
+const char *job_event(job *j, size_t index, size_t *length, bool *last);
+/* wake(user) is called, once, when there is an event `index` or the job has ended; false if that is so already. */
+bool job_wait(job *j, size_t index, void (*wake)(void *user), void *user);
+void job_unwait(job *j, void *user);
+
+void job_pool_counts(job_pool *pool, job_counts *out);
+
+#endif

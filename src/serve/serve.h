@@ -1,0 +1,39 @@
+/* invit serve: the page and the JSON API over HTTP. Uses the public library interface only.
+ *
+ *   http.c    requests in, answers out: routing, limits, the shared secret
+ *   jobs.c    the bounded queue and the workers that solve
+ *   wire.c    instances and solutions as JSON
+ *   stream.c  a job's events as server-sent events
+ *   assets    the page itself, embedded by the build from web/
+ */
+#ifndef INVIT_SERVE_SERVE_H
+#define INVIT_SERVE_SERVE_H
+
+#include "invit.h"
+
+typedef struct serve_options {
+    const char *host;       /* address to listen on                                         127.0.0.1 */
+    int port;               /* 0: any free port                                                  8080 */
+    const char *token_file; /* shared secret; needed to listen beyond this machine                     */
+    const char *model;      /* model file, NULL: the bundled ones                                      */
+    int threads;            /* threads for solving in all; 0: one per core                           0 */
+    int workers;            /* jobs solved at the same time; the threads are divided among them      1 */
+    int queue;              /* jobs that may wait                                                   16 */
+    int keep;               /* finished jobs kept for fetching                                      64 */
+    int connections;        /* open connections                                                    256 */
+    int64_t max_body;       /* bytes of a request                                             64 << 20 */
+    int64_t max_nodes;      /* nodes of an instance                                            1000000 */
+    int64_t sync_nodes;     /* nodes of an instance for the synchronous call                      2000 */
+    double max_time;        /* seconds a job may ask for                                           300 */
+    double sync_time;       /* seconds a synchronous call may ask for                               10 */
+    double idle_timeout;    /* seconds after which a silent client is dropped                       30 */
+    const char *cors;       /* Access-Control-Allow-Origin, NULL: none                                 */
+} serve_options;
+
+void serve_options_init(serve_options *o);
+
+/* Runs until *stop is non-zero. `ready` is told the port once it listens. */
+invit_status serve_run(const serve_options *o, const volatile int *stop, void (*ready)(void *user, int port), void *user,
+                       invit_error *err);
+
+#endif

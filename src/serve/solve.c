@@ -1,0 +1,211 @@
+/* Solving one job: construct (watched, if the client wants to see it), then improve in slices that can be shown. */
+#include "serve/jobs_internal.h"
+#include "serve/wire.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum {
+    WATCHED_NODES = 20000,      /* decisions of larger instances are not recorded          */
+    STEPS_PER_EVENT = 50,
+    EVENT_BYTES = 48 << 20      /* a job's events may take this much; then only the end is told */
+};
+
+struct solve_context {
+    const serve_options *options;
+    invit_model *model[2]; /* by problem; NULL when there is none */
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Without bundled weights the server still works, with the plain constructions. */
+invit_status solve_context_create(const serve_options *o, solve_context **out, invit_error *err)
+{
+    invit_status status = INVIT_OK;
+    solve_context *c = calloc(1, sizeof *c);
+    *out = NULL;
+    if (!c) return INVIT_ERR_MEMORY;
+    c->options = o;
+    if (o->model) {
+        invit_model *m = NULL;
+        status = invit_model_load(o->model, &m, err);
+        if (m) c->model[invit_model_describe(m).problem] = m;
+    }
+    for (int p = 0; status == INVIT_OK && p < 2; p++)
+        if (!c->model[p] && invit_model_load_default((invit_problem)p, &c->model[p], NULL) != INVIT_OK) c->model[p] = NULL;
+    if (status != INVIT_OK) solve_context_destroy(c);
+    else *out = c;
+    return status;
+}
+
+void solve_context_destroy(solve_context *c)
+{
+    if (!c) return;
+    invit_model_destroy(c->model[0]);
+    invit_model_destroy(c->model[1]);
+    free(c);
+}
+
+/* ---- what a viewer sees ------------------------------------------------------------------------------------------ */
+
+typedef struct watcher {
+    job *job;
+    const invit_instance *instance;
+    json_t *steps;
+    int32_t views, view[9];
+    double began, last_progress;
+} watcher;
+
+static double distance(const double *xy, int32_t a, int32_t b)
+{
+    return hypot(xy[2 * a] - xy[2 * b], xy[2 * a + 1] - xy[2 * b + 1]);
+}
+
+static void flush_steps(watcher *w)
+{
+    if (w->steps && json_array_size(w->steps) && job_event_bytes(w->job) < EVENT_BYTES)
+        job_add_event(w->job, "steps", json_pack("{s:O}", "steps", w->steps));
+    if (w->steps) json_array_clear(w->steps);
+}
+
+/* [node, [candidate], [probability], [radius of each view]]; the radius is that of the view's farthest neighbour. */
+static void record_step(void *user, const invit_step *s)
+{
+    watcher *w = user;
+    const double *xy = invit_instance_coords(w->instance);
+    json_t *candidates = json_array(), *probabilities = json_array(), *radii = json_array();
+    if (s->step == 0) json_array_append_new(w->steps, json_pack("[i,[],[],[]]", (int)s->last));
+    for (int32_t i = 0; i < s->action; i++) {
+        json_array_append_new(candidates, json_integer(s->neighbour[i]));
+        json_array_append_new(probabilities, json_real(round(1e4 * (double)s->probability[i]) / 1e4));
+    }
+    double radius = 0;
+    for (int32_t v = 0, i = 0; v < w->views; v++) {
+        int32_t behind = v == 0 ? 0 : w->view[v] - w->view[0];
+        int32_t end = s->action + (behind < s->further ? behind : s->further);
+        for (; i < end; i++) radius = fmax(radius, distance(xy, s->last, s->neighbour[i]));
+        json_array_append_new(radii, json_real(radius));
+    }
+    json_array_append_new(w->steps, json_pack("[i,o,o,o]", (int)s->chosen, candidates, probabilities, radii));
+    if (json_array_size(w->steps) >= STEPS_PER_EVENT) flush_steps(w);
+}
+
+static void show_solution(watcher *w, const char *stage, const invit_solution *s, double length)
+{
+    if (job_event_bytes(w->job) < EVENT_BYTES)
+        job_add_event(w->job, "solution",
+                      json_pack("{s:s, s:f, s:f, s:o}", "stage", stage, "elapsed", now() - w->began, "length", length, "routes",
+                                wire_write_routes(s)));
+}
+
+static void report_progress(void *user, const invit_progress *p)
+{
+    watcher *w = user;
+    if (now() - w->last_progress < 0.25) return;
+    w->last_progress = now();
+    json_t *o = json_pack("{s:s, s:f, s:I}", "stage", p->stage, "elapsed", now() - w->began, "count", (json_int_t)p->count);
+    if (isfinite(p->best)) json_object_set_new(o, "best", json_real(p->best));
+    job_add_event(w->job, "progress", o);
+}
+
+/* ---- the solution as it is told ------------------------------------------------------------------------------------ */
+
+static json_t *describe(const job *j, const invit_solution *s, const invit_solve_result *built, const invit_solve_result *final,
+                        const char *model, double seconds)
+{
+    const job_request *q = job_get_request(j);
+    bool tsp = invit_instance_problem(q->instance) == INVIT_TSP;
+    json_t *o = json_pack("{s:s, s:s, s:s, s:I, s:f, s:f}", "id", job_id(j), "problem", tsp ? "tsp" : "cvrp", "name",
+                          invit_instance_name(q->instance), "nodes", (json_int_t)invit_instance_nodes(q->instance), "length",
+                          final->length, "length_exact", final->length_exact);
+    json_t *routes = wire_write_routes(s);
+    if (tsp) { /* node numbers from 1, as TSPLIB counts */
+        json_t *tour = json_array(), *node;
+        size_t i;
+        json_array_foreach(json_array_get(routes, 0), i, node)
+            json_array_append_new(tour, json_integer(json_integer_value(node) + 1));
+        json_object_set_new(o, "tour", tour);
+        json_decref(routes);
+    } else {
+        json_object_set_new(o, "routes", routes);
+    }
+    json_object_set_new(o, "rollouts", json_integer(built->rollouts));
+    json_object_set_new(o, "decisions", json_integer(built->decisions));
+    json_object_set_new(o, "seconds", json_pack("{s:f, s:f, s:f}", "construct", built->seconds_construct, "improve",
+                                                seconds - built->seconds_construct, "total", seconds));
+    json_object_set_new(o, "model", model ? json_string(model) : json_null());
+    json_object_set_new(o, "seed", json_integer((json_int_t)q->seed));
+    json_object_set_new(o, "cancelled", json_boolean(*job_cancel_flag(j)));
+    return o;
+}
+
+/* ---- solving ------------------------------------------------------------------------------------------------------- */
+
+solve_outcome solve_job(const solve_context *c, job *j)
+{
+    solve_outcome out = {.error = {.message = "out of memory"}};
+    const job_request *q = job_get_request(j);
+    invit_problem problem = invit_instance_problem(q->instance);
+    const invit_model *model = c->model[problem];
+    watcher w = {.job = j, .instance = q->instance, .began = now(), .steps = json_array()};
+    invit_control control = {.progress = report_progress, .user = &w, .cancel = job_cancel_flag(j)};
+    invit_solve_options o = invit_solve_defaults();
+    invit_solve_result built = {0}, final;
+
+    o.threads = c->options->threads > 0 && c->options->threads / c->options->workers > 0 ? c->options->threads / c->options->workers
+                                                                                        : c->options->workers > 1 ? 1 : 0;
+    o.seed = q->seed;
+    o.control = &control;
+    o.rollouts = q->rollouts;
+    if (!model) o.construct = problem == INVIT_CVRP ? INVIT_CONSTRUCT_SAVINGS : INVIT_CONSTRUCT_GREEDY;
+    if (model && q->watch && invit_instance_nodes(q->instance) <= WATCHED_NODES) {
+        invit_model_summary m = invit_model_describe(model);
+        w.views = m.views;
+        for (int32_t i = 0; i < m.views; i++) w.view[i] = m.view[i];
+        o.step = record_step;
+        o.step_user = &w;
+    }
+
+    /* Someone who watches sees the construction by itself first; the rest of the time then goes into improving it. */
+    bool apart = q->watch && q->time > 0 && (o.step || invit_instance_nodes(q->instance) <= WATCHED_NODES);
+    o.seconds = apart ? 0 : q->time;
+    invit_status status = invit_solve(q->instance, model, &o, &out.solution, &built, &out.error);
+    final = built;
+    flush_steps(&w);
+    if (status == INVIT_OK && q->watch) show_solution(&w, "construct", out.solution, final.length);
+    double slice = 0.25;
+    while (status == INVIT_OK && apart && !*control.cancel && now() - w.began < q->time - 0.02) {
+        invit_solution *better = NULL;
+        double left = q->time - (now() - w.began);
+        o.start = out.solution;
+        o.step = NULL;
+        o.seconds = left < 1.5 * slice ? left : slice;
+        o.seed++;
+        status = invit_solve(q->instance, model, &o, &better, &final, &out.error);
+        if (status == INVIT_ERR_CANCELLED) {
+            status = INVIT_OK; /* the solution before this slice stands */
+            break;
+        }
+        if (status != INVIT_OK) break;
+        invit_solution_destroy(out.solution);
+        out.solution = better;
+        show_solution(&w, "improve", out.solution, final.length);
+        slice *= problem == INVIT_CVRP ? 1.6 : 1.15; /* annealing wants longer and longer ones */
+    }
+    json_decref(w.steps);
+    out.seconds = now() - w.began;
+    if (status == INVIT_OK)
+        out.result = describe(j, out.solution, &built, &final, model ? c->options->model ? c->options->model : "bundled" : NULL, out.seconds);
+    else {
+        invit_solution_destroy(out.solution);
+        out.solution = NULL;
+    }
+    return out;
+}

@@ -1,0 +1,47 @@
+// Talks to the server: one function per call of the JSON API (see /v1/openapi.json).
+
+async function ask(method, path, body, type = "application/json") {
+  const headers = {};
+  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (token) headers.Authorization = `Bearer ${token}`;
+  if (body !== undefined) headers["Content-Type"] = type;
+  const response = await fetch(path, { method, headers, body });
+  const text = await response.text();
+  let data = null;
+  try { data = JSON.parse(text); } catch { /* not JSON: an error page or a download */ }
+  if (!response.ok) throw new Error(data?.error?.message ?? `${response.status} ${response.statusText}`);
+  return data ?? text;
+}
+
+export const generate = (what) => ask("POST", "/v1/generate", JSON.stringify(what));
+export const parse = (text) => ask("POST", "/v1/parse", text, "text/plain");
+export const submit = (job) => ask("POST", "/v1/jobs", JSON.stringify(job));
+export const cancel = (id) => ask("DELETE", `/v1/jobs/${id}`);
+export const download = (id, format) => ask("GET", `/v1/jobs/${id}/solution?format=${format}`);
+
+// Follows a job: calls on(eventName, data) until the stream ends. fetch instead of EventSource, which cannot send a token.
+export async function follow(id, on, signal) {
+  const headers = { Accept: "text/event-stream" };
+  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (token) headers.Authorization = `Bearer ${token}`;
+  const response = await fetch(`/v1/jobs/${id}/events`, { headers, signal });
+  if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    rest += value;
+    let end;
+    while ((end = rest.indexOf("\n\n")) >= 0) {
+      const lines = rest.slice(0, end).split("\n");
+      rest = rest.slice(end + 2);
+      let name = "message", data = "";
+      for (const line of lines) {
+        if (line.startsWith("event: ")) name = line.slice(7);
+        else if (line.startsWith("data: ")) data += line.slice(6);
+      }
+      if (data) on(name, JSON.parse(data));
+    }
+  }
+}

@@ -1,0 +1,205 @@
+// The page: an instance, a job, and a time line of what happened to it.
+import * as api from "/api.js";
+import { MapView } from "/map.js";
+import { drawCurve, format } from "/curve.js";
+
+const $ = (id) => document.getElementById(id);
+const map = new MapView($("map"));
+
+let instance = { problem: "tsp", name: "drawn", coords: [], demands: [], capacity: 50, metric: "exact" };
+let job = null;          // {id, abort} while one runs
+let finished = null;     // id of the job whose solution can be downloaded
+let steps = [];          // the policy's decisions: [node, [candidate], [probability], [radius]]
+let shots = [];          // the improver's solutions: {t, length, routes}
+let now = 0;             // position on the time line: 0..steps.length are decisions, then one place per shot
+let playing = true;
+
+// ---- instance ------------------------------------------------------------------------------------------------
+
+function show(next, fit = true) {
+  instance = next;
+  finished = null; steps = []; shots = []; now = 0;
+  map.setStops(Float64Array.from(instance.coords.flat()), instance.problem === "cvrp");
+  if (fit) map.fit();
+  document.querySelector(`input[name=problem][value=${instance.problem}]`).checked = true;
+  $("capacity-label").hidden = instance.problem !== "cvrp";
+  if (instance.problem === "cvrp") $("capacity").value = instance.capacity;
+  $("empty").hidden = instance.coords.length > 0;
+  for (const id of ["length", "routes", "constructed", "gain", "elapsed"]) $(id).textContent = "-";
+  document.querySelectorAll(".downloads button").forEach((b) => { b.disabled = true; });
+  $("headline").textContent = instance.coords.length
+    ? `${instance.name}: ${stops()} stops` : "Draw some stops, generate them, or drop a file. Then press Solve and watch.";
+  timeline();
+}
+const stops = () => (instance.coords.length - (instance.problem === "cvrp" ? 1 : 0)).toLocaleString("en");
+
+function addStop(x, y) {
+  if (job) return;
+  const next = { ...instance, name: "drawn", coords: [...instance.coords, [x, y]], demands: [...(instance.demands ?? [])] };
+  next.demands.push(next.coords.length === 1 ? 0 : 1 + Math.floor(Math.random() * 9));
+  show(next, false);
+}
+
+function setProblem(problem) {
+  if (problem === instance.problem) return;
+  const demands = instance.coords.map((_, i) => i === 0 ? 0 : instance.demands?.[i] || 1 + (i * 7) % 9);
+  show({ ...instance, problem, demands, capacity: Number($("capacity").value), metric: instance.metric });
+}
+
+async function generate() {
+  await guarded(async () => {
+    show(await api.generate({
+      problem: chosenProblem(), distribution: $("dist").value, size: Number($("size").value),
+      capacity: Number($("capacity").value), seed: Math.floor(Math.random() * 1e9),
+    }));
+  });
+}
+const chosenProblem = () => document.querySelector("input[name=problem]:checked").value;
+
+async function open(file) {
+  await guarded(async () => show({ ...(await api.parse(await file.text())), file: file.name }));
+}
+
+// ---- solving -------------------------------------------------------------------------------------------------
+
+async function solve() {
+  if (job || !instance.coords.length) return;
+  await guarded(async () => {
+    if (instance.problem === "cvrp") instance.capacity = Number($("capacity").value);
+    steps = []; shots = []; now = 0; playing = true; finished = null;
+    const abort = new AbortController();
+    const { id } = await api.submit({
+      instance, rollouts: Number($("rollouts").value), time: Number($("time").value), seed: Number($("seed").value), watch: true,
+    });
+    job = { id, abort };
+    buttons();
+    say("waiting for a place in the queue");
+    try { await api.follow(id, event, abort.signal); } finally { job = null; buttons(); }
+  });
+}
+
+function event(name, data) {
+  if (name === "steps") steps.push(...data.steps);
+  else if (name === "solution") shots.push({ t: data.elapsed, length: data.length, routes: data.routes, stage: data.stage });
+  else if (name === "progress") say(`${data.stage}: ${data.elapsed.toFixed(1)} s${data.best == null ? "" : `, best ${format(data.best)}`}`);
+  else if (name === "done") done(data);
+  else if (name === "failed") say(data.message, true);
+  timeline();
+}
+
+function done(result) {
+  finished = result.id;
+  const built = shots.find((s) => s.stage === "construct") ?? shots[0];
+  $("length").textContent = format(result.length);
+  $("constructed").textContent = built ? format(built.length) : "-";
+  $("gain").textContent = built ? `${(100 * (1 - result.length_exact / built.length)).toFixed(2)} %` : "-";
+  $("elapsed").textContent = `${result.seconds.total.toFixed(2)} s`;
+  $("routes").hidden = $("routes-term").hidden = instance.problem !== "cvrp";
+  if (result.routes) $("routes").textContent = result.routes.length;
+  document.querySelectorAll(".downloads button").forEach((b) => { b.disabled = false; });
+  say(result.cancelled ? "cancelled: this is the best solution so far, checked" : "solved and checked");
+}
+
+async function cancel() { if (job) await guarded(() => api.cancel(job.id)); }
+
+async function download(format) {
+  await guarded(async () => {
+    const text = await api.download(finished, format);
+    const ending = format === "solution" ? (instance.problem === "cvrp" ? "sol" : "tour") : format;
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([typeof text === "string" ? text : JSON.stringify(text)]));
+    link.download = `${instance.name}.${ending}`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  });
+}
+
+// ---- time line -----------------------------------------------------------------------------------------------
+
+const total = () => steps.length + shots.length;
+
+function go(to, pause = true) {
+  if (pause) setPlaying(false);
+  now = Math.max(0, Math.min(total(), to));
+  timeline();
+}
+function setPlaying(on) { playing = on; $("play").textContent = on ? "⏸" : "▶"; }
+
+function timeline() {
+  $("scrub").max = total(); $("scrub").value = now;
+  const shot = now > steps.length ? shots[now - steps.length - 1] : null;
+  drawCurve($("curve"), shots, now - steps.length - 1);
+  if (!total()) { $("moment").textContent = "nothing yet"; return; }
+  if (shot) {
+    map.setRoutes(shot.routes);
+    $("length").textContent = format(shot.length);
+    $("moment").textContent = `${shot.stage} at ${shot.t.toFixed(2)} s: ${format(shot.length)}`;
+  } else {
+    const order = steps.slice(0, now).map((s) => s[0]);
+    const next = now < steps.length ? steps[now] : null;
+    const overlay = next && order.length
+      ? { last: order.at(-1), candidates: next[1], probabilities: next[2], radii: next[3] } : null;
+    map.setWalk(order, overlay);
+    $("moment").textContent = `decision ${now} of ${steps.length}`;
+  }
+}
+
+// Plays decisions so that a construction takes some seconds whatever its size, then one improvement a frame.
+function tick() {
+  if (playing && now < total()) {
+    const stride = now < steps.length ? Math.max(1, Math.ceil(steps.length / 300)) : 1;
+    now = now < steps.length ? Math.min(steps.length, now + stride) : now + 1;
+    timeline();
+  }
+  requestAnimationFrame(tick);
+}
+
+// ---- wiring --------------------------------------------------------------------------------------------------
+
+function say(text, bad = false) { $("status").textContent = text; $("status").classList.toggle("bad", bad); }
+async function guarded(work) { try { await work(); } catch (e) { if (e.name !== "AbortError") say(e.message, true); } }
+function buttons() { $("solve").disabled = !!job; $("cancel").disabled = !job; }
+
+map.onclick = addStop;
+document.querySelectorAll("input[name=problem]").forEach((r) => r.addEventListener("change", () => setProblem(r.value)));
+$("generate").onclick = generate;
+$("clear").onclick = () => show({ problem: chosenProblem(), name: "drawn", coords: [], demands: [], capacity: 50, metric: "exact" });
+$("file").onchange = (e) => e.target.files[0] && open(e.target.files[0]);
+$("solve").onclick = solve;
+$("cancel").onclick = cancel;
+$("first").onclick = () => go(0);
+$("back").onclick = () => go(now - 1);
+$("forward").onclick = () => go(now + 1);
+$("final").onclick = () => go(total());
+$("play").onclick = () => setPlaying(!playing);
+$("scrub").oninput = (e) => go(Number(e.target.value));
+$("zoom-in").onclick = () => map.zoom(1.4);
+$("zoom-out").onclick = () => map.zoom(1 / 1.4);
+$("zoom-fit").onclick = () => map.fit();
+$("help-button").onclick = () => {
+  $("help").hidden = !$("help").hidden;
+  $("help-button").setAttribute("aria-expanded", String(!$("help").hidden));
+};
+document.querySelectorAll(".downloads button").forEach((b) => { b.onclick = () => download(b.dataset.format); });
+
+const stage = $("stage");
+stage.addEventListener("dragover", (e) => { e.preventDefault(); stage.classList.add("over"); });
+stage.addEventListener("dragleave", () => stage.classList.remove("over"));
+stage.addEventListener("drop", (e) => {
+  e.preventDefault(); stage.classList.remove("over");
+  if (e.dataTransfer.files[0]) open(e.dataTransfer.files[0]);
+});
+
+const KEYS = {
+  Enter: solve, Escape: cancel, " ": () => setPlaying(!playing), ArrowLeft: () => go(now - 1), ArrowRight: () => go(now + 1),
+  Home: () => go(0), End: () => go(total()), "+": () => map.zoom(1.4), "=": () => map.zoom(1.4), "-": () => map.zoom(1 / 1.4),
+  0: () => map.fit(),
+};
+document.addEventListener("keydown", (e) => {
+  if (/^(INPUT|SELECT|BUTTON)$/.test(e.target.tagName) && e.key !== "Escape") return;
+  const act = KEYS[e.key];
+  if (act && !e.ctrlKey && !e.metaKey && !e.altKey) { e.preventDefault(); act(); }
+});
+
+setPlaying(true);
+tick();

@@ -1,0 +1,356 @@
+/* The server over real sockets: answers, refusals, limits, streams and rude clients. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "serve/serve.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct fixture {
+    serve_options options;
+    volatile int stop, port;
+    invit_status status;
+    invit_error err;
+    pthread_t thread;
+} fixture;
+
+static void nap(double seconds)
+{
+    nanosleep(&(struct timespec){.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (seconds - (double)(time_t)seconds))}, NULL);
+}
+
+static void ready(void *user, int port)
+{
+    ((fixture *)user)->port = port;
+}
+
+static void *run(void *p)
+{
+    fixture *f = p;
+    f->status = serve_run(&f->options, &f->stop, ready, f, &f->err);
+    if (!f->port) f->port = -1;
+    return NULL;
+}
+
+static fixture *start(const serve_options *o)
+{
+    fixture *f = calloc(1, sizeof *f);
+    f->options = *o;
+    f->options.port = 0;
+    pthread_create(&f->thread, NULL, run, f);
+    while (!f->port) nap(0.01);
+    return f;
+}
+
+static void finish(fixture *f)
+{
+    f->stop = 1;
+    pthread_join(f->thread, NULL);
+    free(f);
+}
+
+static int set_up(void **state)
+{
+    serve_options o;
+    serve_options_init(&o);
+    o.max_body = 100000;
+    o.max_nodes = 500;
+    o.sync_nodes = 100;
+    o.queue = 2;
+    o.max_time = 30;
+    o.idle_timeout = 2;
+    *state = start(&o);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    finish(*state);
+    return 0;
+}
+
+static int open_socket(const fixture *f)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)f->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int s = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(connect(s, (struct sockaddr *)&a, sizeof a), 0);
+    struct timeval limit = {.tv_sec = 20};
+    setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    return s;
+}
+
+/* Sends bytes and returns all that comes back until the server closes; to be freed. */
+static char *exchange(const fixture *f, const char *bytes, size_t count)
+{
+    int s = open_socket(f);
+    size_t sent = 0, got = 0, room = 1 << 16;
+    while (sent < count) {
+        ssize_t n = send(s, bytes + sent, count - sent, MSG_NOSIGNAL);
+        if (n <= 0) break;
+        sent += (size_t)n;
+    }
+    char *answer = malloc(room + 1);
+    for (;;) {
+        ssize_t n = recv(s, answer + got, room - got, 0);
+        if (n <= 0) break;
+        got += (size_t)n;
+        if (got == room) answer = realloc(answer, (room *= 2) + 1);
+    }
+    answer[got] = 0;
+    close(s);
+    return answer;
+}
+
+static char *ask(const fixture *f, const char *method, const char *path, const char *type, const char *body)
+{
+    size_t room = strlen(body) + 512;
+    char *text = malloc(room);
+    int n = snprintf(text, room, "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: %s\r\nContent-Length: %zu\r\n\r\n%s",
+                     method, path, type, strlen(body), body);
+    char *answer = exchange(f, text, (size_t)n);
+    free(text);
+    return answer;
+}
+
+static int status_of(const char *answer)
+{
+    int status = 0;
+    sscanf(answer, "HTTP/1.1 %d", &status);
+    return status;
+}
+
+static void expect(const fixture *f, const char *method, const char *path, const char *type, const char *body, int status,
+                   const char *words)
+{
+    char *answer = ask(f, method, path, type, body);
+    if (status_of(answer) != status || !strstr(answer, words))
+        fail_msg("%s %s gave:\n%.600s\ninstead of %d with \"%s\"", method, path, answer, status, words);
+    free(answer);
+}
+
+#define JSON "application/json"
+static const char square[] = "{\"instance\": {\"coords\": [[0,0],[1,0],[1,1],[0,1]]}, \"time\": 0.05}";
+
+static void answers_the_simple_calls(void **state)
+{
+    expect(*state, "GET", "/", JSON, "", 200, "<title>invit");
+    expect(*state, "GET", "/app.js", JSON, "", 200, "text/javascript");
+    expect(*state, "GET", "/v1/health", JSON, "", 200, "\"status\":\"ok\"");
+    expect(*state, "GET", "/v1/metrics", JSON, "", 200, "invit_jobs_total{result=\"done\"}");
+    expect(*state, "GET", "/v1/openapi.json", JSON, "", 200, "\"openapi\"");
+    expect(*state, "POST", "/v1/generate", JSON, "{\"problem\":\"cvrp\",\"size\":20,\"seed\":1}", 200, "\"capacity\":50");
+    expect(*state, "POST", "/v1/parse", "text/plain", "0 0\n0 3\n4 0\n", 200, "\"coords\":[[0.0,0.0],[0.0,3.0],[4.0,0.0]]");
+    expect(*state, "POST", "/v1/solve", JSON, square, 200, "\"length\":4.0");
+    expect(*state, "POST", "/v1/solve", JSON,
+           "{\"instance\":{\"problem\":\"cvrp\",\"coords\":[[0,0],[1,0],[0,1]],\"demands\":[0,3,3],\"capacity\":5},\"time\":0}", 200,
+           "\"routes\":[[");
+}
+
+static void refuses_what_is_wrong(void **state)
+{
+    static const struct {
+        const char *method, *path, *type, *body;
+        int status;
+        const char *words;
+    } cases[] = {
+        {"GET", "/nothing", JSON, "", 404, "\"message\""},
+        {"GET", "/../../etc/passwd", JSON, "", 404, "\"message\""},
+        {"GET", "/v1/../v1/health/..", JSON, "", 404, "\"message\""},
+        {"GET", "/v1/jobs/00000000000000000000000000000000", JSON, "", 404, "no such job"},
+        {"GET", "/v1/jobs/x", JSON, "", 404, "no such call"},
+        {"PUT", "/v1/jobs", JSON, "", 405, "Allow: POST"},
+        {"DELETE", "/", JSON, "", 405, "Allow: GET"},
+        {"POST", "/v1/solve", "text/plain", square, 415, "application/json"},
+        {"POST", "/v1/solve", JSON, "", 400, "line 1"},
+        {"POST", "/v1/solve", JSON, "[1]", 400, "JSON object"},
+        {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[0,0],", 400, "line 1"},
+        {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[0,NaN]]}}", 400, "column"},
+        {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[0,1e999]]}}", 400, "real number overflow"},
+        {"POST", "/v1/solve", JSON, "{}", 422, "JSON object with"},
+        {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": []}}", 422, "at least one pair"},
+        {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2,3]]}}", 422, "pair of numbers"},
+        {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,\"2\"]]}}", 422, "pair of numbers"},
+        {"POST", "/v1/solve", JSON, "{\"instance\": {\"problem\": \"vrptw\", \"coords\": [[1,2]]}}", 422, "\\\"problem\\\" must be"},
+        {"POST", "/v1/solve", JSON, "{\"instance\": {\"problem\": \"cvrp\", \"coords\": [[1,2],[2,2]]}}", 422, "\\\"demands\\\" must be"},
+        {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2]]}, \"time\": 1e6}", 422, "\\\"time\\\" must be"},
+        {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2]]}, \"rollouts\": 1.5}", 422, "whole number"},
+        {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2]], \"coords\": [[1,2]]}}", 400, "duplicate"},
+        {"POST", "/v1/parse", "text/plain", "", 422, "empty"},
+        {"POST", "/v1/parse", "text/plain", "NAME: x\nTYPE: TSP\nDIMENSION: 2\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 0 0\n2 a 0\n", 422, ":7:"},
+        {"POST", "/v1/generate", JSON, "{\"distribution\": \"spiral\"}", 422, "uniform, clustered"},
+        {"POST", "/v1/generate", JSON, "{\"size\": 1000000000}", 422, "\\\"size\\\" must be"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect(*state, cases[i].method, cases[i].path, cases[i].type, cases[i].body, cases[i].status, cases[i].words);
+}
+
+static void keeps_its_limits(void **state)
+{
+    char *big = malloc(300001);
+    memset(big, ' ', 300000);
+    big[300000] = 0;
+    expect(*state, "POST", "/v1/solve", JSON, big, 413, "larger");
+    free(big);
+    char *many = malloc(20000), *at = many;
+    at += sprintf(at, "{\"instance\": {\"coords\": [[0,0]");
+    for (int i = 1; i < 200; i++) at += sprintf(at, ",[%d,%d]", i, i * i % 17);
+    strcpy(at, "]}}");
+    expect(*state, "POST", "/v1/solve", JSON, many, 422, "more than this server takes (100)");
+    free(many);
+}
+
+static char *submit(const fixture *f, double seconds)
+{
+    char body[200];
+    snprintf(body, sizeof body, "{\"instance\": {\"coords\": [[0,0],[1,0],[2,2],[0,1],[3,1],[1,4],[2,5],[4,4],[5,1]]}, \"time\": %g, \"watch\": true}", seconds);
+    return ask(f, "POST", "/v1/jobs", JSON, body);
+}
+
+static void get_id(const char *answer, char id[33])
+{
+    const char *at = strstr(answer, "\"id\":\"");
+    assert_non_null(at);
+    memcpy(id, at + 6, 32);
+    id[32] = 0;
+}
+
+static void streams_a_job_and_cancels_it(void **state)
+{
+    char id[33], path[80], *answer = submit(*state, 20);
+    assert_int_equal(status_of(answer), 202);
+    get_id(answer, id);
+    free(answer);
+    nap(0.3);
+    snprintf(path, sizeof path, "/v1/jobs/%s", id);
+    expect(*state, "GET", path, JSON, "", 200, "running");
+    expect(*state, "DELETE", path, JSON, "", 202, id);
+    snprintf(path, sizeof path, "/v1/jobs/%s/events", id);
+    answer = ask(*state, "GET", path, JSON, "");
+    assert_int_equal(status_of(answer), 200);
+    assert_non_null(strstr(answer, "text/event-stream"));
+    assert_non_null(strstr(answer, "event: solution"));
+    assert_non_null(strstr(answer, "event: done"));
+    assert_non_null(strstr(answer, "\"cancelled\":true"));
+    free(answer);
+    static const char *const formats[] = {"solution", "svg", "json"}, *const words[] = {"TOUR_SECTION", "<svg", "\"tour\":["};
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "/v1/jobs/%s/solution?format=%s", id, formats[i]);
+        expect(*state, "GET", path, JSON, "", 200, words[i]);
+    }
+    snprintf(path, sizeof path, "/v1/jobs/%s/solution?format=exe", id);
+    expect(*state, "GET", path, JSON, "", 422, "must be json");
+}
+
+static void a_full_queue_says_so(void **state)
+{
+    char id[8][33];
+    int taken = 0, refused = 0;
+    for (int i = 0; i < 8; i++) {
+        char *answer = submit(*state, 20);
+        if (status_of(answer) == 202) get_id(answer, id[taken++]);
+        else if (status_of(answer) == 503 && strstr(answer, "Retry-After")) refused++;
+        free(answer);
+    }
+    assert_in_range(taken, 2, 3); /* one runs, two wait */
+    assert_int_equal(taken + refused, 8);
+    for (int i = taken - 1; i >= 0; i--) {
+        char path[80];
+        snprintf(path, sizeof path, "/v1/jobs/%s", id[i]);
+        expect(*state, "DELETE", path, JSON, "", 202, "state");
+    }
+}
+
+static void rude_clients_stall_nobody(void **state)
+{
+    fixture *f = *state;
+    int slow = open_socket(f); /* says half a request and then nothing */
+    assert_true(send(slow, "POST /v1/solve HTTP/1.1\r\nHost: local", 37, MSG_NOSIGNAL) > 0);
+    char *answer = submit(f, 5), id[33], request[160];
+    get_id(answer, id);
+    free(answer);
+    int gone = open_socket(f); /* hangs up in the middle of a stream */
+    int n = snprintf(request, sizeof request, "GET /v1/jobs/%s/events HTTP/1.1\r\nHost: localhost\r\n\r\n", id);
+    assert_true(send(gone, request, (size_t)n, MSG_NOSIGNAL) > 0);
+    char some[10];
+    assert_true(recv(gone, some, sizeof some, 0) > 0);
+    close(gone);
+    expect(f, "GET", "/v1/health", JSON, "", 200, "ok");
+    static const char *const garbage[] = {"\x16\x03\x01\x02", "GET / HTTP/9.9\r\n\r\n", "\r\n\r\n\r\n", "GET\0 / HTTP/1.1\r\n\r\n", "POST /v1/solve HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n"};
+    for (int i = 0; i < 5; i++) {
+        int s = open_socket(f);
+        send(s, garbage[i], strlen(garbage[i]) + 1, MSG_NOSIGNAL);
+        shutdown(s, SHUT_WR);
+        while (recv(s, some, sizeof some, 0) > 0) {}
+        close(s);
+    }
+    expect(f, "POST", "/v1/solve", "application/jsonx", "x", 400, "line 1");
+    snprintf(request, sizeof request, "/v1/jobs/%s", id);
+    expect(f, "DELETE", request, JSON, "", 202, "state");
+    char byte;
+    assert_true(recv(slow, &byte, 1, 0) <= 0 || byte == 'H'); /* dropped, or told 408 */
+    close(slow);
+}
+
+static void asks_for_the_secret(void **state)
+{
+    (void)state;
+    serve_options o;
+    serve_options_init(&o);
+    o.host = "0.0.0.0";
+    fixture *f = start(&o);
+    assert_int_equal(f->port, -1);
+    assert_non_null(strstr(f->err.message, "--token-file"));
+    finish(f);
+
+    char path[] = "/tmp/invit-token-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(write(file, "correct horse battery\n", 22) == 22);
+    close(file);
+    o.host = "127.0.0.1";
+    o.token_file = path;
+    f = start(&o);
+    assert_true(f->port > 0);
+    expect(f, "GET", "/v1/health", JSON, "", 200, "ok");
+    expect(f, "POST", "/v1/solve", JSON, square, 401, "token");
+    char request[600];
+    for (int right = 0; right < 2; right++) {
+        int n = snprintf(request, sizeof request,
+                         "POST /v1/solve HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+                         right ? "correct horse battery" : "correct horse batterz", strlen(square), square);
+        char *answer = exchange(f, request, (size_t)n);
+        assert_int_equal(status_of(answer), right ? 200 : 401);
+        free(answer);
+    }
+    finish(f);
+    unlink(path);
+}
+
+static void other_names_for_this_machine_are_refused(void **state)
+{
+    static const char request[] = "GET /v1/health HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
+    char *answer = exchange(*state, request, sizeof request - 1);
+    assert_int_equal(status_of(answer), 403);
+    free(answer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers_the_simple_calls), cmocka_unit_test(refuses_what_is_wrong),
+        cmocka_unit_test(keeps_its_limits),         cmocka_unit_test(streams_a_job_and_cancels_it),
+        cmocka_unit_test(a_full_queue_says_so),     cmocka_unit_test(rude_clients_stall_nobody),
+        cmocka_unit_test(asks_for_the_secret),      cmocka_unit_test(other_names_for_this_machine_are_refused),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
