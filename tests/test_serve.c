@@ -27,7 +27,9 @@ typedef struct fixture {
 
 static void nap(double seconds)
 {
-    nanosleep(&(struct timespec){.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (seconds - (double)(time_t)seconds))}, NULL);
+    nanosleep(&(struct timespec){.tv_sec = (time_t)seconds,
+                                 .tv_nsec = (long)(1e9 * (seconds - (double)(time_t)seconds))},
+              NULL);
 }
 
 static void ready(void *user, int port)
@@ -82,7 +84,9 @@ static int tear_down(void **state)
 
 static int open_socket(const fixture *f)
 {
-    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)f->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in a = {.sin_family = AF_INET,
+                            .sin_port = htons((uint16_t)f->port),
+                            .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int s = socket(AF_INET, SOCK_STREAM, 0);
     assert_int_equal(connect(s, (struct sockaddr *)&a, sizeof a), 0);
     struct timeval limit = {.tv_sec = 20};
@@ -116,7 +120,9 @@ static char *ask(const fixture *f, const char *method, const char *path, const c
 {
     size_t room = strlen(body) + 512;
     char *text = malloc(room);
-    int n = snprintf(text, room, "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: %s\r\nContent-Length: %zu\r\n\r\n%s",
+    int n = snprintf(text, room,
+                     "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: "
+                     "%s\r\nContent-Length: %zu\r\n\r\n%s",
                      method, path, type, strlen(body), body);
     char *answer = exchange(f, text, (size_t)n);
     free(text);
@@ -130,8 +136,8 @@ static int status_of(const char *answer)
     return status;
 }
 
-static void expect(const fixture *f, const char *method, const char *path, const char *type, const char *body, int status,
-                   const char *words)
+static void expect(const fixture *f, const char *method, const char *path, const char *type, const char *body,
+                   int status, const char *words)
 {
     char *answer = ask(f, method, path, type, body);
     if (status_of(answer) != status || !strstr(answer, words))
@@ -149,12 +155,15 @@ static void answers_the_simple_calls(void **state)
     expect(*state, "GET", "/v1/health", JSON, "", 200, "\"status\":\"ok\"");
     expect(*state, "GET", "/v1/metrics", JSON, "", 200, "invit_jobs_total{result=\"done\"}");
     expect(*state, "GET", "/v1/openapi.json", JSON, "", 200, "\"openapi\"");
-    expect(*state, "POST", "/v1/generate", JSON, "{\"problem\":\"cvrp\",\"size\":20,\"seed\":1}", 200, "\"capacity\":50");
-    expect(*state, "POST", "/v1/parse", "text/plain", "0 0\n0 3\n4 0\n", 200, "\"coords\":[[0.0,0.0],[0.0,3.0],[4.0,0.0]]");
+    expect(*state, "POST", "/v1/generate", JSON, "{\"problem\":\"cvrp\",\"size\":20,\"seed\":1}", 200,
+           "\"capacity\":50");
+    expect(*state, "POST", "/v1/parse", "text/plain", "0 0\n0 3\n4 0\n", 200,
+           "\"coords\":[[0.0,0.0],[0.0,3.0],[4.0,0.0]]");
     expect(*state, "POST", "/v1/solve", JSON, square, 200, "\"length\":4.0");
     expect(*state, "POST", "/v1/solve", JSON,
-           "{\"instance\":{\"problem\":\"cvrp\",\"coords\":[[0,0],[1,0],[0,1]],\"demands\":[0,3,3],\"capacity\":5},\"time\":0}", 200,
-           "\"routes\":[[");
+           "{\"instance\":{\"problem\":\"cvrp\",\"coords\":[[0,0],[1,0],[0,1]],\"demands\":[0,3,3],"
+           "\"capacity\":5},\"time\":0}",
+           200, "\"routes\":[[");
 }
 
 static void refuses_what_is_wrong(void **state)
@@ -181,18 +190,26 @@ static void refuses_what_is_wrong(void **state)
         {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": []}}", 422, "at least one pair"},
         {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2,3]]}}", 422, "pair of numbers"},
         {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,\"2\"]]}}", 422, "pair of numbers"},
-        {"POST", "/v1/solve", JSON, "{\"instance\": {\"problem\": \"vrptw\", \"coords\": [[1,2]]}}", 422, "\\\"problem\\\" must be"},
-        {"POST", "/v1/solve", JSON, "{\"instance\": {\"problem\": \"cvrp\", \"coords\": [[1,2],[2,2]]}}", 422, "\\\"demands\\\" must be"},
-        {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2]]}, \"time\": 1e6}", 422, "\\\"time\\\" must be"},
-        {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2]]}, \"rollouts\": 1.5}", 422, "whole number"},
-        {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2]], \"coords\": [[1,2]]}}", 400, "duplicate"},
+        {"POST", "/v1/solve", JSON, "{\"instance\": {\"problem\": \"vrptw\", \"coords\": [[1,2]]}}", 422,
+         "\\\"problem\\\" must be"},
+        {"POST", "/v1/solve", JSON, "{\"instance\": {\"problem\": \"cvrp\", \"coords\": [[1,2],[2,2]]}}", 422,
+         "\\\"demands\\\" must be"},
+        {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2]]}, \"time\": 1e6}", 422,
+         "\\\"time\\\" must be"},
+        {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2]]}, \"rollouts\": 1.5}", 422,
+         "whole number"},
+        {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2]], \"coords\": [[1,2]]}}", 400,
+         "duplicate"},
         {"POST", "/v1/parse", "text/plain", "", 422, "empty"},
-        {"POST", "/v1/parse", "text/plain", "NAME: x\nTYPE: TSP\nDIMENSION: 2\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 0 0\n2 a 0\n", 422, ":7:"},
+        {"POST", "/v1/parse", "text/plain",
+         "NAME: x\nTYPE: TSP\nDIMENSION: 2\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 0 0\n2 a 0\n",
+         422, ":7:"},
         {"POST", "/v1/generate", JSON, "{\"distribution\": \"spiral\"}", 422, "uniform, clustered"},
         {"POST", "/v1/generate", JSON, "{\"size\": 1000000000}", 422, "\\\"size\\\" must be"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        expect(*state, cases[i].method, cases[i].path, cases[i].type, cases[i].body, cases[i].status, cases[i].words);
+        expect(*state, cases[i].method, cases[i].path, cases[i].type, cases[i].body, cases[i].status,
+               cases[i].words);
 }
 
 static void keeps_its_limits(void **state)
@@ -213,7 +230,10 @@ static void keeps_its_limits(void **state)
 static char *submit(const fixture *f, double seconds)
 {
     char body[200];
-    snprintf(body, sizeof body, "{\"instance\": {\"coords\": [[0,0],[1,0],[2,2],[0,1],[3,1],[1,4],[2,5],[4,4],[5,1]]}, \"time\": %g, \"watch\": true}", seconds);
+    snprintf(body, sizeof body,
+             "{\"instance\": {\"coords\": [[0,0],[1,0],[2,2],[0,1],[3,1],[1,4],[2,5],[4,4],[5,1]]}, "
+             "\"time\": %g, \"watch\": true}",
+             seconds);
     return ask(f, "POST", "/v1/jobs", JSON, body);
 }
 
@@ -243,7 +263,8 @@ static void streams_a_job_and_cancels_it(void **state)
     assert_non_null(strstr(answer, "event: done"));
     assert_non_null(strstr(answer, "\"cancelled\":true"));
     free(answer);
-    static const char *const formats[] = {"solution", "svg", "json"}, *const words[] = {"TOUR_SECTION", "<svg", "\"tour\":["};
+    static const char *const formats[] = {"solution", "svg", "json"}, *const words[] = {"TOUR_SECTION",
+                                                                                        "<svg", "\"tour\":["};
     for (int i = 0; i < 3; i++) {
         snprintf(path, sizeof path, "/v1/jobs/%s/solution?format=%s", id, formats[i]);
         expect(*state, "GET", path, JSON, "", 200, words[i]);
@@ -258,8 +279,10 @@ static void a_full_queue_says_so(void **state)
     int taken = 0, refused = 0;
     for (int i = 0; i < 8; i++) {
         char *answer = submit(*state, 20);
-        if (status_of(answer) == 202) get_id(answer, id[taken++]);
-        else if (status_of(answer) == 503 && strstr(answer, "Retry-After")) refused++;
+        if (status_of(answer) == 202)
+            get_id(answer, id[taken++]);
+        else if (status_of(answer) == 503 && strstr(answer, "Retry-After"))
+            refused++;
         free(answer);
     }
     assert_in_range(taken, 2, 3); /* one runs, two wait */
@@ -280,18 +303,22 @@ static void rude_clients_stall_nobody(void **state)
     get_id(answer, id);
     free(answer);
     int gone = open_socket(f); /* hangs up in the middle of a stream */
-    int n = snprintf(request, sizeof request, "GET /v1/jobs/%s/events HTTP/1.1\r\nHost: localhost\r\n\r\n", id);
+    int n =
+        snprintf(request, sizeof request, "GET /v1/jobs/%s/events HTTP/1.1\r\nHost: localhost\r\n\r\n", id);
     assert_true(send(gone, request, (size_t)n, MSG_NOSIGNAL) > 0);
     char some[10];
     assert_true(recv(gone, some, sizeof some, 0) > 0);
     close(gone);
     expect(f, "GET", "/v1/health", JSON, "", 200, "ok");
-    static const char *const garbage[] = {"\x16\x03\x01\x02", "GET / HTTP/9.9\r\n\r\n", "\r\n\r\n\r\n", "GET\0 / HTTP/1.1\r\n\r\n", "POST /v1/solve HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n"};
+    static const char *const garbage[] = {
+        "\x16\x03\x01\x02", "GET / HTTP/9.9\r\n\r\n", "\r\n\r\n\r\n", "GET\0 / HTTP/1.1\r\n\r\n",
+        "POST /v1/solve HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n"};
     for (int i = 0; i < 5; i++) {
         int s = open_socket(f);
         send(s, garbage[i], strlen(garbage[i]) + 1, MSG_NOSIGNAL);
         shutdown(s, SHUT_WR);
-        while (recv(s, some, sizeof some, 0) > 0) {}
+        while (recv(s, some, sizeof some, 0) > 0) {
+        }
         close(s);
     }
     expect(f, "POST", "/v1/solve", "application/jsonx", "x", 400, "line 1");
@@ -326,7 +353,8 @@ static void asks_for_the_secret(void **state)
     char request[600];
     for (int right = 0; right < 2; right++) {
         int n = snprintf(request, sizeof request,
-                         "POST /v1/solve HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+                         "POST /v1/solve HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: "
+                         "Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
                          right ? "correct horse battery" : "correct horse batterz", strlen(square), square);
         char *answer = exchange(f, request, (size_t)n);
         assert_int_equal(status_of(answer), right ? 200 : 401);
@@ -338,7 +366,8 @@ static void asks_for_the_secret(void **state)
 
 static void other_names_for_this_machine_are_refused(void **state)
 {
-    static const char request[] = "GET /v1/health HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
+    static const char request[] =
+        "GET /v1/health HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
     char *answer = exchange(*state, request, sizeof request - 1);
     assert_int_equal(status_of(answer), 403);
     free(answer);
@@ -347,10 +376,14 @@ static void other_names_for_this_machine_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_the_simple_calls), cmocka_unit_test(refuses_what_is_wrong),
-        cmocka_unit_test(keeps_its_limits),         cmocka_unit_test(streams_a_job_and_cancels_it),
-        cmocka_unit_test(a_full_queue_says_so),     cmocka_unit_test(rude_clients_stall_nobody),
-        cmocka_unit_test(asks_for_the_secret),      cmocka_unit_test(other_names_for_this_machine_are_refused),
+        cmocka_unit_test(answers_the_simple_calls),
+        cmocka_unit_test(refuses_what_is_wrong),
+        cmocka_unit_test(keeps_its_limits),
+        cmocka_unit_test(streams_a_job_and_cancels_it),
+        cmocka_unit_test(a_full_queue_says_so),
+        cmocka_unit_test(rude_clients_stall_nobody),
+        cmocka_unit_test(asks_for_the_secret),
+        cmocka_unit_test(other_names_for_this_machine_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

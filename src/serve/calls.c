@@ -12,8 +12,8 @@ enum MHD_Result call_health(request *r)
     job_counts c;
     job_pool_counts(r->server->pool, &c);
     return serve_json(r, 200,
-                      json_pack("{s:s, s:s, s:i, s:i}", "status", "ok", "version", invit_version(), "queued", c.queued, "running",
-                                c.running));
+                      json_pack("{s:s, s:s, s:i, s:i}", "status", "ok", "version", invit_version(), "queued",
+                                c.queued, "running", c.running));
 }
 
 enum MHD_Result call_metrics(request *r)
@@ -34,10 +34,13 @@ enum MHD_Result call_metrics(request *r)
     fprintf(f, "invit_jobs{state=\"queued\"} %d\ninvit_jobs{state=\"running\"} %d\n", c.queued, c.running);
     fprintf(f, "# HELP invit_nodes_total Nodes of all jobs taken.\n# TYPE invit_nodes_total counter\n");
     fprintf(f, "invit_nodes_total %lld\n", (long long)c.nodes);
-    fprintf(f, "# HELP invit_solve_seconds_total Time workers spent on jobs.\n# TYPE invit_solve_seconds_total counter\n");
+    fprintf(f, "# HELP invit_solve_seconds_total Time workers spent on jobs.\n# TYPE "
+               "invit_solve_seconds_total counter\n");
     fprintf(f, "invit_solve_seconds_total %.3f\n", c.busy_seconds);
-    fprintf(f, "# HELP invit_http_answers_total Answers by class of status.\n# TYPE invit_http_answers_total counter\n");
-    for (int i = 2; i < 6; i++) fprintf(f, "invit_http_answers_total{class=\"%dxx\"} %lld\n", i, (long long)a[i]);
+    fprintf(f, "# HELP invit_http_answers_total Answers by class of status.\n# TYPE invit_http_answers_total "
+               "counter\n");
+    for (int i = 2; i < 6; i++)
+        fprintf(f, "invit_http_answers_total{class=\"%dxx\"} %lld\n", i, (long long)a[i]);
     fprintf(f, "# HELP invit_uptime_seconds Time since the start.\n# TYPE invit_uptime_seconds gauge\n");
     fprintf(f, "invit_uptime_seconds %lld\n", (long long)(time(NULL) - r->server->started));
     fclose(f);
@@ -50,11 +53,13 @@ enum MHD_Result call_openapi(request *r)
     for (const serve_asset *a = serve_assets; a->name; a++)
         if (strcmp(a->name, "openapi.json") == 0)
             return serve_queue(r, 200, a->type,
-                               MHD_create_response_from_buffer(a->length, (void *)(uintptr_t)a->bytes, MHD_RESPMEM_PERSISTENT));
+                               MHD_create_response_from_buffer(a->length, (void *)(uintptr_t)a->bytes,
+                                                               MHD_RESPMEM_PERSISTENT));
     return serve_error(r, 404, "no description was built in");
 }
 
-/* ---- reading what was sent -------------------------------------------------------------------------------------- */
+/* ---- reading what was sent
+ * -------------------------------------------------------------------------------------- */
 
 /* The body as a JSON object, or NULL with the answer already given in *result. */
 static json_t *read_object(request *r, enum MHD_Result *result)
@@ -68,8 +73,11 @@ static json_t *read_object(request *r, enum MHD_Result *result)
     json_t *o = json_loadb(r->body ? r->body : "", r->length, JSON_REJECT_DUPLICATES, &error);
     if (o && json_is_object(o)) return o;
     char message[512];
-    if (o) snprintf(message, sizeof message, "the body must be a JSON object");
-    else snprintf(message, sizeof message, "line %d, column %d of the body: %s", error.line, error.column, error.text);
+    if (o)
+        snprintf(message, sizeof message, "the body must be a JSON object");
+    else
+        snprintf(message, sizeof message, "line %d, column %d of the body: %s", error.line, error.column,
+                 error.text);
     if (o) json_decref(o);
     *result = serve_error(r, 400, message);
     return NULL;
@@ -77,12 +85,14 @@ static json_t *read_object(request *r, enum MHD_Result *result)
 
 static enum MHD_Result refuse(request *r, const invit_error *err)
 {
-    bool busy = err->code == INVIT_ERR_UNSUPPORTED, ours = err->code == INVIT_ERR_MEMORY || err->code == INVIT_ERR_INTERNAL;
+    bool busy = err->code == INVIT_ERR_UNSUPPORTED,
+         ours = err->code == INVIT_ERR_MEMORY || err->code == INVIT_ERR_INTERNAL;
     return serve_error(r, busy ? 503 : ours ? 500 : 422, err->message);
 }
 
 /* Instance and options of a job; the limits of the synchronous call are narrower. */
-static invit_status read_request(const request *r, const json_t *o, bool synchronous, job_request *out, invit_error *err)
+static invit_status read_request(const request *r, const json_t *o, bool synchronous, job_request *out,
+                                 invit_error *err)
 {
     const serve_options *limit = r->server->options;
     int64_t rollouts, seed;
@@ -91,7 +101,8 @@ static invit_status read_request(const request *r, const json_t *o, bool synchro
     if (status == INVIT_OK) status = wire_integer(o, "rollouts", 1, 1024, 0, &rollouts, err);
     if (status == INVIT_OK) status = wire_integer(o, "seed", 0, INT64_MAX, 1, &seed, err);
     if (status == INVIT_OK)
-        status = wire_read_instance(json_object_get(o, "instance"), synchronous ? limit->sync_nodes : limit->max_nodes, &out->instance, err);
+        status = wire_read_instance(json_object_get(o, "instance"),
+                                    synchronous ? limit->sync_nodes : limit->max_nodes, &out->instance, err);
     if (status != INVIT_OK) return status;
     out->rollouts = (int)rollouts;
     out->seed = (uint64_t)seed;
@@ -116,7 +127,8 @@ static job *submit(request *r, bool synchronous, enum MHD_Result *result)
     return j;
 }
 
-/* ---- making and reading instances --------------------------------------------------------------------------------- */
+/* ---- making and reading instances
+ * --------------------------------------------------------------------------------- */
 
 enum MHD_Result call_generate(request *r)
 {
@@ -130,19 +142,24 @@ enum MHD_Result call_generate(request *r)
     int64_t size, seed, capacity;
     int distribution = -1;
     for (int d = INVIT_UNIFORM; d <= INVIT_IMPLOSION; d++)
-        if (strcmp(wanted ? wanted : "uniform", invit_distribution_name((invit_distribution)d)) == 0) distribution = d;
+        if (strcmp(wanted ? wanted : "uniform", invit_distribution_name((invit_distribution)d)) == 0)
+            distribution = d;
     invit_status status = wire_integer(o, "size", 1, r->server->options->max_nodes - 1, 100, &size, &err);
     if (status == INVIT_OK) status = wire_integer(o, "seed", 0, INT64_MAX, 1, &seed, &err);
-    if (status == INVIT_OK) status = wire_integer(o, "capacity", options.demand_max, INT32_MAX, options.capacity, &capacity, &err);
+    if (status == INVIT_OK)
+        status =
+            wire_integer(o, "capacity", options.demand_max, INT32_MAX, options.capacity, &capacity, &err);
     if (status == INVIT_OK && distribution < 0) {
         status = INVIT_ERR_INPUT;
-        snprintf(err.message, sizeof err.message, "\"distribution\" must be uniform, clustered, explosion or implosion");
+        snprintf(err.message, sizeof err.message,
+                 "\"distribution\" must be uniform, clustered, explosion or implosion");
     }
     invit_instance *p = NULL;
     if (status == INVIT_OK) {
         options.capacity = capacity;
         status = invit_generate_with(problem && strcmp(problem, "cvrp") == 0 ? INVIT_CVRP : INVIT_TSP,
-                                     (invit_distribution)distribution, size, (uint64_t)seed, 0, &options, &p, &err);
+                                     (invit_distribution)distribution, size, (uint64_t)seed, 0, &options, &p,
+                                     &err);
     }
     err.code = status;
     result = status == INVIT_OK ? serve_json(r, 200, wire_write_instance(p)) : refuse(r, &err);
@@ -157,20 +174,25 @@ enum MHD_Result call_parse(request *r)
     invit_error err = {.message = "the body is empty; send the text of an instance file"};
     invit_reader *reader = NULL;
     invit_instance *p = NULL;
-    invit_status status = r->length ? invit_reader_open_memory(r->body, r->length, "body", &reader, &err) : INVIT_ERR_INPUT;
+    invit_status status =
+        r->length ? invit_reader_open_memory(r->body, r->length, "body", &reader, &err) : INVIT_ERR_INPUT;
     if (status == INVIT_OK) status = invit_reader_next(reader, &p, &err);
     if (status == INVIT_OK && (!p || invit_instance_nodes(p) > r->server->options->max_nodes)) {
         status = INVIT_ERR_INPUT;
-        snprintf(err.message, sizeof err.message, p ? "the instance has more nodes than this server takes" : "the body holds no instance");
+        snprintf(err.message, sizeof err.message,
+                 p ? "the instance has more nodes than this server takes" : "the body holds no instance");
     }
     err.code = status;
-    enum MHD_Result result = status == INVIT_OK ? serve_json(r, 200, wire_write_instance(p)) : refuse(r, &err);
+    enum MHD_Result result =
+        status == INVIT_OK ? serve_json(r, 200, wire_write_instance(p)) : refuse(r, &err);
     invit_instance_destroy(p);
     invit_reader_close(reader);
     return result;
 }
 
-/* ---- jobs --------------------------------------------------------------------------------------------------------- */
+/* ---- jobs
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 static void wake(void *user)
 {
@@ -230,7 +252,8 @@ enum MHD_Result call_cancel(request *r)
     return serve_json(r, 202, o);
 }
 
-/* ---- the solution as a file ----------------------------------------------------------------------------------------- */
+/* ---- the solution as a file
+ * ----------------------------------------------------------------------------------------- */
 
 static char *read_whole(const char *path, size_t *length)
 {
@@ -247,14 +270,16 @@ static char *read_whole(const char *path, size_t *length)
 }
 
 /* The library writes files, so a file it is, in a folder of its own, gone before the answer leaves. */
-static invit_status write_solution(const job *j, const invit_solution *s, const char *format, const char *path, invit_error *err)
+static invit_status write_solution(const job *j, const invit_solution *s, const char *format,
+                                   const char *path, invit_error *err)
 {
     const invit_instance *p = job_instance(j);
     if (strcmp(format, "svg") == 0) return invit_plot(p, s, path, NULL, err);
     invit_writer *w;
     invit_status status = invit_writer_open(path, &w, err);
     if (status != INVIT_OK) return status;
-    status = invit_writer_solution(w, p, s, invit_solution_format_for(path, invit_instance_problem(p)), NULL, err);
+    status =
+        invit_writer_solution(w, p, s, invit_solution_format_for(path, invit_instance_problem(p)), NULL, err);
     if (status == INVIT_OK) return invit_writer_close(w, err);
     invit_writer_abandon(w);
     return status;
@@ -284,8 +309,9 @@ enum MHD_Result call_download(request *r)
     } else if (kind == 4) {
         result = serve_error(r, 422, "\"format\" must be json, solution, geojson, csv or svg");
     } else {
-        const char *ending = kinds[kind].ending ? kinds[kind].ending
-                             : invit_instance_problem(job_instance(j)) == INVIT_CVRP ? "sol" : "tour";
+        const char *ending = kinds[kind].ending                                      ? kinds[kind].ending
+                             : invit_instance_problem(job_instance(j)) == INVIT_CVRP ? "sol"
+                                                                                     : "tour";
         const char *base = getenv("TMPDIR");
         char folder[512], path[600];
         size_t length = 0;
@@ -298,7 +324,8 @@ enum MHD_Result call_download(request *r)
             remove(path);
             remove(folder);
         }
-        result = text ? serve_answer(r, 200, kinds[kind].type, text, length) : serve_error(r, 500, err.message);
+        result =
+            text ? serve_answer(r, 200, kinds[kind].type, text, length) : serve_error(r, 500, err.message);
     }
     job_release(j);
     return result;

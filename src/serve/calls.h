@@ -27,10 +27,12 @@ typedef struct request {
     job *job; /* a synchronous call that waits for it */
 } request;
 
-enum MHD_Result serve_answer(request *r, unsigned status, const char *type, char *body, size_t length); /* frees body */
-enum MHD_Result serve_json(request *r, unsigned status, json_t *object);                               /* takes object */
+enum MHD_Result serve_answer(request *r, unsigned status, const char *type, char *body,
+                             size_t length);                             /* frees body */
+enum MHD_Result serve_json(request *r, unsigned status, json_t *object); /* takes object */
 enum MHD_Result serve_error(request *r, unsigned status, const char *message);
-enum MHD_Result serve_queue(request *r, unsigned status, const char *type, struct MHD_Response *response); /* takes it */
+enum MHD_Result serve_queue(request *r, unsigned status, const char *type,
+                            struct MHD_Response *response); /* takes it */
 
 enum MHD_Result call_health(request *r);
 enum MHD_Result call_metrics(request *r);

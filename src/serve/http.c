@@ -1,5 +1,5 @@
-/* Requests in, answers out. One polling thread (libmicrohttpd's) does all of this; whoever must wait for a job is
- * suspended, so no client stalls another. */
+/* Requests in, answers out. One polling thread (libmicrohttpd's) does all of this; whoever must wait for a
+ * job is suspended, so no client stalls another. */
 #include "serve/assets.h"
 #include "serve/calls.h"
 #include "serve/jobs.h"
@@ -30,11 +30,13 @@ void serve_options_init(serve_options *o)
                          .idle_timeout = 30};
 }
 
-/* ---- answers -------------------------------------------------------------------------------------------------- */
+/* ---- answers
+ * -------------------------------------------------------------------------------------------------- */
 
 enum MHD_Result serve_answer(request *r, unsigned status, const char *type, char *body, size_t length)
 {
-    struct MHD_Response *response = MHD_create_response_from_buffer(length, body ? body : "", MHD_RESPMEM_MUST_COPY);
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(length, body ? body : "", MHD_RESPMEM_MUST_COPY);
     free(body);
     if (!response) return MHD_NO;
     return serve_queue(r, status, type, response);
@@ -45,7 +47,8 @@ enum MHD_Result serve_queue(request *r, unsigned status, const char *type, struc
     const char *cors = r->server->options->cors;
     MHD_add_response_header(response, "Content-Type", type);
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    MHD_add_response_header(response, "Content-Security-Policy", "default-src 'self'; img-src 'self' data: blob:");
+    MHD_add_response_header(response, "Content-Security-Policy",
+                            "default-src 'self'; img-src 'self' data: blob:");
     MHD_add_response_header(response, "Cache-Control", "no-store");
     if (cors) {
         MHD_add_response_header(response, "Access-Control-Allow-Origin", cors);
@@ -71,10 +74,12 @@ enum MHD_Result serve_json(request *r, unsigned status, json_t *object)
 
 enum MHD_Result serve_error(request *r, unsigned status, const char *message)
 {
-    return serve_json(r, status, json_pack("{s:{s:i, s:s}}", "error", "status", (int)status, "message", message));
+    return serve_json(r, status,
+                      json_pack("{s:{s:i, s:s}}", "error", "status", (int)status, "message", message));
 }
 
-/* ---- who may ask ---------------------------------------------------------------------------------------------- */
+/* ---- who may ask
+ * ---------------------------------------------------------------------------------------------- */
 
 static bool same_secret(const char *a, const char *b)
 {
@@ -92,8 +97,8 @@ static bool may_ask(const request *r)
     return given && strncmp(given, "Bearer ", 7) == 0 && same_secret(token, given + 7);
 }
 
-/* Without a secret only this machine may ask, and only under its own names: a page elsewhere that points a name of its own
- * at 127.0.0.1 does not get in. */
+/* Without a secret only this machine may ask, and only under its own names: a page elsewhere that points a
+ * name of its own at 127.0.0.1 does not get in. */
 static bool host_is_local(const request *r)
 {
     const char *host = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "Host");
@@ -106,7 +111,8 @@ static bool host_is_local(const request *r)
     return false;
 }
 
-/* ---- routing -------------------------------------------------------------------------------------------------- */
+/* ---- routing
+ * -------------------------------------------------------------------------------------------------- */
 
 static enum MHD_Result get_page(request *r)
 {
@@ -114,8 +120,10 @@ static enum MHD_Result get_page(request *r)
     for (const serve_asset *a = serve_assets; a->name; a++)
         if (strcmp(a->name, name) == 0)
             return serve_queue(r, 200, a->type,
-                               MHD_create_response_from_buffer(a->length, (void *)(uintptr_t)a->bytes, MHD_RESPMEM_PERSISTENT));
-    return serve_error(r, 404, "there is nothing here; the page is at / and the API is described at /v1/openapi.json");
+                               MHD_create_response_from_buffer(a->length, (void *)(uintptr_t)a->bytes,
+                                                               MHD_RESPMEM_PERSISTENT));
+    return serve_error(
+        r, 404, "there is nothing here; the page is at / and the API is described at /v1/openapi.json");
 }
 
 typedef struct route {
@@ -177,11 +185,13 @@ static enum MHD_Result answer(request *r)
         return routes[i].call(r);
     }
     if (!known) return serve_error(r, 404, "there is no such call; see /v1/openapi.json");
-    if (strcmp(r->method, "OPTIONS") == 0 && r->server->options->cors) return serve_answer(r, 204, "text/plain", NULL, 0);
+    if (strcmp(r->method, "OPTIONS") == 0 && r->server->options->cors)
+        return serve_answer(r, 204, "text/plain", NULL, 0);
     return serve_error(r, 405, "that path exists, but not with this method");
 }
 
-/* ---- requests ------------------------------------------------------------------------------------------------- */
+/* ---- requests
+ * ------------------------------------------------------------------------------------------------- */
 
 static bool append(request *r, const char *bytes, size_t count)
 {
@@ -206,8 +216,9 @@ static bool append(request *r, const char *bytes, size_t count)
     return true;
 }
 
-static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url, const char *method,
-                              const char *version, const char *upload, size_t *upload_size, void **slot)
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
+                              const char *method, const char *version, const char *upload,
+                              size_t *upload_size, void **slot)
 {
     (void)version;
     request *r = *slot;
@@ -226,7 +237,8 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     return answer(r);
 }
 
-static void completed(void *context, struct MHD_Connection *connection, void **slot, enum MHD_RequestTerminationCode code)
+static void completed(void *context, struct MHD_Connection *connection, void **slot,
+                      enum MHD_RequestTerminationCode code)
 {
     (void)context, (void)connection, (void)code;
     request *r = *slot;
@@ -240,9 +252,11 @@ static void completed(void *context, struct MHD_Connection *connection, void **s
     *slot = NULL;
 }
 
-/* ---- the server ----------------------------------------------------------------------------------------------- */
+/* ---- the server
+ * ----------------------------------------------------------------------------------------------- */
 
-static invit_status refuse(invit_error *err, invit_status code, const char *format, const char *a, const char *b)
+static invit_status refuse(invit_error *err, invit_status code, const char *format, const char *a,
+                           const char *b)
 {
     if (err) {
         err->code = code;
@@ -260,11 +274,13 @@ static invit_status read_token(const char *path, char *token, size_t room, invit
     fclose(f);
     if (some) token[strcspn(token, "\r\n")] = 0;
     if (!some || strlen(token) < 16)
-        return refuse(err, INVIT_ERR_INPUT, "%s: the first line must be a token of at least 16 characters%s", path, "");
+        return refuse(err, INVIT_ERR_INPUT, "%s: the first line must be a token of at least 16 characters%s",
+                      path, "");
     return INVIT_OK;
 }
 
-static invit_status resolve(const serve_options *o, struct sockaddr_storage *address, bool *loopback, invit_error *err)
+static invit_status resolve(const serve_options *o, struct sockaddr_storage *address, bool *loopback,
+                            invit_error *err)
 {
     struct sockaddr_in *v4 = (struct sockaddr_in *)address;
     struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)address;
@@ -279,13 +295,15 @@ static invit_status resolve(const serve_options *o, struct sockaddr_storage *add
         v6->sin6_port = htons((uint16_t)o->port);
         *loopback = IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
     } else {
-        return refuse(err, INVIT_ERR_ARGUMENT, "\"%s\" is not an IPv4 or IPv6 address, for example 127.0.0.1 or 0.0.0.0%s", o->host, "");
+        return refuse(err, INVIT_ERR_ARGUMENT,
+                      "\"%s\" is not an IPv4 or IPv6 address, for example 127.0.0.1 or 0.0.0.0%s", o->host,
+                      "");
     }
     return INVIT_OK;
 }
 
-invit_status serve_run(const serve_options *o, const volatile int *stop, void (*ready)(void *, int), void *user,
-                       invit_error *err)
+invit_status serve_run(const serve_options *o, const volatile int *stop, void (*ready)(void *, int),
+                       void *user, invit_error *err)
 {
     char token[256];
     bool loopback;
@@ -299,23 +317,25 @@ invit_status serve_run(const serve_options *o, const volatile int *stop, void (*
         s.token = token;
     } else if (!loopback) {
         return refuse(err, INVIT_ERR_ARGUMENT,
-                      "listening on %s lets other machines in; give them a secret with --token-file FILE%s", o->host, "");
+                      "listening on %s lets other machines in; give them a secret with --token-file FILE%s",
+                      o->host, "");
     }
     status = job_pool_create(o, &s.pool, err);
     if (status != INVIT_OK) return status;
 
     unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_AUTO;
     if (address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
-    s.daemon = MHD_start_daemon(flags, (uint16_t)o->port, NULL, NULL, handle, &s, MHD_OPTION_SOCK_ADDR, &address,
-                                MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_CONNECTION_LIMIT,
-                                (unsigned)o->connections, MHD_OPTION_CONNECTION_TIMEOUT,
-                                (unsigned)ceil(o->idle_timeout), MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)65536,
-                                MHD_OPTION_END);
+    s.daemon = MHD_start_daemon(flags, (uint16_t)o->port, NULL, NULL, handle, &s, MHD_OPTION_SOCK_ADDR,
+                                &address, MHD_OPTION_NOTIFY_COMPLETED, completed, NULL,
+                                MHD_OPTION_CONNECTION_LIMIT, (unsigned)o->connections,
+                                MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)ceil(o->idle_timeout),
+                                MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)65536, MHD_OPTION_END);
     if (!s.daemon) {
         char port[16];
         snprintf(port, sizeof port, "%d", o->port);
         job_pool_destroy(s.pool);
-        return refuse(err, INVIT_ERR_IO, "cannot listen on %s port %s; is something else using it?", o->host, port);
+        return refuse(err, INVIT_ERR_IO, "cannot listen on %s port %s; is something else using it?", o->host,
+                      port);
     }
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(s.daemon, MHD_DAEMON_INFO_BIND_PORT);
     if (ready) ready(user, info ? info->port : o->port);

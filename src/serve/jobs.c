@@ -18,7 +18,7 @@ struct job_pool {
     pthread_mutex_t lock; /* guards everything below and the changing parts of every job */
     pthread_cond_t work;
     bool stopping;
-    job *jobs;            /* all known ones, newest first   */
+    job *jobs; /* all known ones, newest first   */
     int workers;
     pthread_t *thread;
     job_counts counts;
@@ -42,7 +42,8 @@ struct job {
     size_t waiting, waiter_room;
 };
 
-/* ---- one job -------------------------------------------------------------------------------------------------- */
+/* ---- one job
+ * -------------------------------------------------------------------------------------------------- */
 
 static void job_free(job *j)
 {
@@ -75,18 +76,22 @@ static bool ended(const job *j)
     return j->state != JOB_QUEUED && j->state != JOB_RUNNING;
 }
 
-/* Wakes everyone who waits for what is there now. Called with the lock held; wake functions must not take it. */
+/* Wakes everyone who waits for what is there now. Called with the lock held; wake functions must not take it.
+ */
 static void wake_waiters(job *j)
 {
     size_t kept = 0;
     for (size_t i = 0; i < j->waiting; i++) {
-        if (j->waiters[i].index < j->events || ended(j)) j->waiters[i].wake(j->waiters[i].user);
-        else j->waiters[kept++] = j->waiters[i];
+        if (j->waiters[i].index < j->events || ended(j))
+            j->waiters[i].wake(j->waiters[i].user);
+        else
+            j->waiters[kept++] = j->waiters[i];
     }
     j->waiting = kept;
 }
 
-/* Takes the JSON over. An event that finds no memory is dropped: a viewer misses a frame, the solution is unharmed. */
+/* Takes the JSON over. An event that finds no memory is dropped: a viewer misses a frame, the solution is
+ * unharmed. */
 static void add_event_locked(job *j, const char *name, json_t *data)
 {
     char *body = data ? json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
@@ -132,10 +137,22 @@ size_t job_event_bytes(job *j)
     return bytes;
 }
 
-const job_request *job_get_request(const job *j) { return &j->request; }
-const volatile int *job_cancel_flag(const job *j) { return &j->cancel; }
-const char *job_id(const job *j) { return j->id; }
-const invit_instance *job_instance(const job *j) { return j->request.instance; }
+const job_request *job_get_request(const job *j)
+{
+    return &j->request;
+}
+const volatile int *job_cancel_flag(const job *j)
+{
+    return &j->cancel;
+}
+const char *job_id(const job *j)
+{
+    return j->id;
+}
+const invit_instance *job_instance(const job *j)
+{
+    return j->request.instance;
+}
 
 job_state job_get_state(job *j)
 {
@@ -162,7 +179,8 @@ json_t *job_json(job *j)
     pthread_mutex_lock(&j->pool->lock);
     json_t *o = json_pack("{s:s, s:s}", "id", j->id, "state", names[j->state]);
     if (o && j->result) json_object_set(o, "solution", j->result);
-    if (o && ended(j) && !j->result) json_object_set_new(o, "error", json_pack("{s:s}", "message", j->error.message));
+    if (o && ended(j) && !j->result)
+        json_object_set_new(o, "error", json_pack("{s:s}", "message", j->error.message));
     pthread_mutex_unlock(&j->pool->lock);
     return o;
 }
@@ -213,8 +231,10 @@ static void finish_locked(job *j, job_state state)
     job_counts *c = &j->pool->counts;
     j->state = state;
     *(state == JOB_DONE ? &c->finished : state == JOB_FAILED ? &c->failed : &c->cancelled) += 1;
-    if (j->result) add_event_locked(j, "done", json_incref(j->result));
-    else add_event_locked(j, "failed", json_pack("{s:s}", "message", j->error.message));
+    if (j->result)
+        add_event_locked(j, "done", json_incref(j->result));
+    else
+        add_event_locked(j, "failed", json_pack("{s:s}", "message", j->error.message));
     wake_waiters(j);
 }
 
@@ -233,7 +253,8 @@ void job_cancel(job *j)
     pthread_mutex_unlock(&j->pool->lock);
 }
 
-/* ---- the pool ------------------------------------------------------------------------------------------------- */
+/* ---- the pool
+ * ------------------------------------------------------------------------------------------------- */
 
 /* Jobs that ended long ago go, the oldest first, when there are more than are to be kept. */
 static void forget_old_locked(job_pool *pool)
@@ -264,7 +285,8 @@ static void *work(void *p)
     pthread_mutex_lock(&pool->lock);
     for (;;) {
         job *j = NULL;
-        while (!pool->stopping && !(j = oldest_queued_locked(pool))) pthread_cond_wait(&pool->work, &pool->lock);
+        while (!pool->stopping && !(j = oldest_queued_locked(pool)))
+            pthread_cond_wait(&pool->work, &pool->lock);
         if (pool->stopping) break;
         j->state = JOB_RUNNING;
         j->references++;
@@ -306,8 +328,10 @@ invit_status job_pool_create(const serve_options *o, job_pool **out, invit_error
         status = INVIT_ERR_IO;
         if (err) snprintf(err->message, sizeof err->message, "cannot start %d worker threads", o->workers);
     }
-    if (status != INVIT_OK) job_pool_destroy(pool);
-    else *out = pool;
+    if (status != INVIT_OK)
+        job_pool_destroy(pool);
+    else
+        *out = pool;
     return status;
 }
 
@@ -373,7 +397,9 @@ invit_status job_submit(job_pool *pool, job_request *request, job **out, invit_e
     pthread_mutex_unlock(&pool->lock);
     if (full) {
         free(j);
-        if (err) snprintf(err->message, sizeof err->message, "the queue is full (%d jobs wait); try again later", pool->options->queue);
+        if (err)
+            snprintf(err->message, sizeof err->message, "the queue is full (%d jobs wait); try again later",
+                     pool->options->queue);
         return INVIT_ERR_UNSUPPORTED;
     }
     *out = j;

@@ -14,10 +14,10 @@ typedef struct job_pool job_pool;
 /* What a job was asked to do. The pool takes the instance over. */
 typedef struct job_request {
     invit_instance *instance;
-    int rollouts;   /* 0: the default for the size */
+    int rollouts; /* 0: the default for the size */
     double time;
     uint64_t seed;
-    bool watch;     /* record decisions and intermediate solutions for a viewer */
+    bool watch; /* record decisions and intermediate solutions for a viewer */
 } job_request;
 
 typedef struct job_counts {
@@ -31,7 +31,8 @@ invit_status job_pool_create(const serve_options *o, job_pool **out, invit_error
 void job_pool_stop(job_pool *pool);
 void job_pool_destroy(job_pool *pool); /* stops first */
 
-/* Puts a job into the queue, with one reference for the caller; INVIT_ERR_UNSUPPORTED when the queue is full. */
+/* Puts a job into the queue, with one reference for the caller; INVIT_ERR_UNSUPPORTED when the queue is full.
+ */
 invit_status job_submit(job_pool *pool, job_request *request, job **out, invit_error *err);
 /* The job of that id with one more reference, or NULL. */
 job *job_find(job_pool *pool, const char *id);
@@ -47,10 +48,11 @@ json_t *job_json(job *j);
 const invit_instance *job_instance(const job *j);
 const invit_solution *job_solution(job *j);
 
-/* Events: text in the form of server-sent events. Returns event number `index` (owned by the job) or NULL if it does not
- * exist yet; *last tells whether no event will follow it. */
+/* Events: text in the form of server-sent events. Returns event number `index` (owned by the job) or NULL if
+ * it does not exist yet; *last tells whether no event will follow it. */
 const char *job_event(job *j, size_t index, size_t *length, bool *last);
-/* wake(user) is called, once, when there is an event `index` or the job has ended; false if that is so already. */
+/* wake(user) is called, once, when there is an event `index` or the job has ended; false if that is so
+ * already. */
 bool job_wait(job *j, size_t index, void (*wake)(void *user), void *user);
 void job_unwait(job *j, void *user);
 

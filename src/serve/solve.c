@@ -1,4 +1,5 @@
-/* Solving one job: construct (watched, if the client wants to see it), then improve in slices that can be shown. */
+/* Solving one job: construct (watched, if the client wants to see it), then improve in slices that can be
+ * shown. */
 #include "serve/jobs_internal.h"
 #include "serve/wire.h"
 
@@ -8,9 +9,9 @@
 #include <time.h>
 
 enum {
-    WATCHED_NODES = 20000,      /* decisions of larger instances are not recorded          */
+    WATCHED_NODES = 20000, /* decisions of larger instances are not recorded          */
     STEPS_PER_EVENT = 50,
-    EVENT_BYTES = 48 << 20      /* a job's events may take this much; then only the end is told */
+    EVENT_BYTES = 48 << 20 /* a job's events may take this much; then only the end is told */
 };
 
 struct solve_context {
@@ -39,9 +40,12 @@ invit_status solve_context_create(const serve_options *o, solve_context **out, i
         if (m) c->model[invit_model_describe(m).problem] = m;
     }
     for (int p = 0; status == INVIT_OK && p < 2; p++)
-        if (!c->model[p] && invit_model_load_default((invit_problem)p, &c->model[p], NULL) != INVIT_OK) c->model[p] = NULL;
-    if (status != INVIT_OK) solve_context_destroy(c);
-    else *out = c;
+        if (!c->model[p] && invit_model_load_default((invit_problem)p, &c->model[p], NULL) != INVIT_OK)
+            c->model[p] = NULL;
+    if (status != INVIT_OK)
+        solve_context_destroy(c);
+    else
+        *out = c;
     return status;
 }
 
@@ -53,7 +57,8 @@ void solve_context_destroy(solve_context *c)
     free(c);
 }
 
-/* ---- what a viewer sees ------------------------------------------------------------------------------------------ */
+/* ---- what a viewer sees
+ * ------------------------------------------------------------------------------------------ */
 
 typedef struct watcher {
     job *job;
@@ -75,7 +80,8 @@ static void flush_steps(watcher *w)
     if (w->steps) json_array_clear(w->steps);
 }
 
-/* [node, [candidate], [probability], [radius of each view]]; the radius is that of the view's farthest neighbour. */
+/* [node, [candidate], [probability], [radius of each view]]; the radius is that of the view's farthest
+ * neighbour. */
 static void record_step(void *user, const invit_step *s)
 {
     watcher *w = user;
@@ -101,8 +107,8 @@ static void show_solution(watcher *w, const char *stage, const invit_solution *s
 {
     if (job_event_bytes(w->job) < EVENT_BYTES)
         job_add_event(w->job, "solution",
-                      json_pack("{s:s, s:f, s:f, s:o}", "stage", stage, "elapsed", now() - w->began, "length", length, "routes",
-                                wire_write_routes(s)));
+                      json_pack("{s:s, s:f, s:f, s:o}", "stage", stage, "elapsed", now() - w->began, "length",
+                                length, "routes", wire_write_routes(s)));
 }
 
 static void report_progress(void *user, const invit_progress *p)
@@ -110,21 +116,24 @@ static void report_progress(void *user, const invit_progress *p)
     watcher *w = user;
     if (now() - w->last_progress < 0.25) return;
     w->last_progress = now();
-    json_t *o = json_pack("{s:s, s:f, s:I}", "stage", p->stage, "elapsed", now() - w->began, "count", (json_int_t)p->count);
+    json_t *o = json_pack("{s:s, s:f, s:I}", "stage", p->stage, "elapsed", now() - w->began, "count",
+                          (json_int_t)p->count);
     if (isfinite(p->best)) json_object_set_new(o, "best", json_real(p->best));
     job_add_event(w->job, "progress", o);
 }
 
-/* ---- the solution as it is told ------------------------------------------------------------------------------------ */
+/* ---- the solution as it is told
+ * ------------------------------------------------------------------------------------ */
 
-static json_t *describe(const job *j, const invit_solution *s, const invit_solve_result *built, const invit_solve_result *final,
-                        const char *model, double seconds)
+static json_t *describe(const job *j, const invit_solution *s, const invit_solve_result *built,
+                        const invit_solve_result *final, const char *model, double seconds)
 {
     const job_request *q = job_get_request(j);
     bool tsp = invit_instance_problem(q->instance) == INVIT_TSP;
-    json_t *o = json_pack("{s:s, s:s, s:s, s:I, s:f, s:f}", "id", job_id(j), "problem", tsp ? "tsp" : "cvrp", "name",
-                          invit_instance_name(q->instance), "nodes", (json_int_t)invit_instance_nodes(q->instance), "length",
-                          final->length, "length_exact", final->length_exact);
+    json_t *o =
+        json_pack("{s:s, s:s, s:s, s:I, s:f, s:f}", "id", job_id(j), "problem", tsp ? "tsp" : "cvrp", "name",
+                  invit_instance_name(q->instance), "nodes", (json_int_t)invit_instance_nodes(q->instance),
+                  "length", final->length, "length_exact", final->length_exact);
     json_t *routes = wire_write_routes(s);
     if (tsp) { /* node numbers from 1, as TSPLIB counts */
         json_t *tour = json_array(), *node;
@@ -138,15 +147,17 @@ static json_t *describe(const job *j, const invit_solution *s, const invit_solve
     }
     json_object_set_new(o, "rollouts", json_integer(built->rollouts));
     json_object_set_new(o, "decisions", json_integer(built->decisions));
-    json_object_set_new(o, "seconds", json_pack("{s:f, s:f, s:f}", "construct", built->seconds_construct, "improve",
-                                                seconds - built->seconds_construct, "total", seconds));
+    json_object_set_new(o, "seconds",
+                        json_pack("{s:f, s:f, s:f}", "construct", built->seconds_construct, "improve",
+                                  seconds - built->seconds_construct, "total", seconds));
     json_object_set_new(o, "model", model ? json_string(model) : json_null());
     json_object_set_new(o, "seed", json_integer((json_int_t)q->seed));
     json_object_set_new(o, "cancelled", json_boolean(*job_cancel_flag(j)));
     return o;
 }
 
-/* ---- solving ------------------------------------------------------------------------------------------------------- */
+/* ---- solving
+ * ------------------------------------------------------------------------------------------------------- */
 
 solve_outcome solve_job(const solve_context *c, job *j)
 {
@@ -159,8 +170,10 @@ solve_outcome solve_job(const solve_context *c, job *j)
     invit_solve_options o = invit_solve_defaults();
     invit_solve_result built = {0}, final;
 
-    o.threads = c->options->threads > 0 && c->options->threads / c->options->workers > 0 ? c->options->threads / c->options->workers
-                                                                                        : c->options->workers > 1 ? 1 : 0;
+    o.threads = c->options->threads > 0 && c->options->threads / c->options->workers > 0
+                    ? c->options->threads / c->options->workers
+                : c->options->workers > 1 ? 1
+                                          : 0;
     o.seed = q->seed;
     o.control = &control;
     o.rollouts = q->rollouts;
@@ -173,7 +186,8 @@ solve_outcome solve_job(const solve_context *c, job *j)
         o.step_user = &w;
     }
 
-    /* Someone who watches sees the construction by itself first; the rest of the time then goes into improving it. */
+    /* Someone who watches sees the construction by itself first; the rest of the time then goes into
+     * improving it. */
     bool apart = q->watch && q->time > 0 && (o.step || invit_instance_nodes(q->instance) <= WATCHED_NODES);
     o.seconds = apart ? 0 : q->time;
     invit_status status = invit_solve(q->instance, model, &o, &out.solution, &built, &out.error);
@@ -202,7 +216,8 @@ solve_outcome solve_job(const solve_context *c, job *j)
     json_decref(w.steps);
     out.seconds = now() - w.began;
     if (status == INVIT_OK)
-        out.result = describe(j, out.solution, &built, &final, model ? c->options->model ? c->options->model : "bundled" : NULL, out.seconds);
+        out.result = describe(j, out.solution, &built, &final,
+                              model ? c->options->model ? c->options->model : "bundled" : NULL, out.seconds);
     else {
         invit_solution_destroy(out.solution);
         out.solution = NULL;

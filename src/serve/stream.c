@@ -57,7 +57,8 @@ enum MHD_Result call_events(request *r)
         return MHD_NO;
     }
     *s = (stream){.connection = r->connection, .job = j};
-    struct MHD_Response *response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 32768, read_events, s, end_stream);
+    struct MHD_Response *response =
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 32768, read_events, s, end_stream);
     if (!response) {
         end_stream(s);
         return MHD_NO;

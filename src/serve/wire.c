@@ -20,8 +20,8 @@ __attribute__((format(printf, 2, 3))) static invit_status refuse(invit_error *er
     return INVIT_ERR_INPUT;
 }
 
-invit_status wire_number(const json_t *object, const char *key, double low, double high, double fallback, double *out,
-                         invit_error *err)
+invit_status wire_number(const json_t *object, const char *key, double low, double high, double fallback,
+                         double *out, invit_error *err)
 {
     const json_t *v = json_object_get(object, key);
     *out = fallback;
@@ -33,20 +33,21 @@ invit_status wire_number(const json_t *object, const char *key, double low, doub
     return INVIT_OK;
 }
 
-invit_status wire_integer(const json_t *object, const char *key, int64_t low, int64_t high, int64_t fallback, int64_t *out,
-                          invit_error *err)
+invit_status wire_integer(const json_t *object, const char *key, int64_t low, int64_t high, int64_t fallback,
+                          int64_t *out, invit_error *err)
 {
     const json_t *v = json_object_get(object, key);
     *out = fallback;
     if (!v) return INVIT_OK;
     if (!json_is_integer(v) || json_integer_value(v) < low || json_integer_value(v) > high)
-        return refuse(err, "\"%s\" must be a whole number from %lld to %lld", key, (long long)low, (long long)high);
+        return refuse(err, "\"%s\" must be a whole number from %lld to %lld", key, (long long)low,
+                      (long long)high);
     *out = json_integer_value(v);
     return INVIT_OK;
 }
 
-static invit_status read_choice(const json_t *object, const char *key, const char *const *names, int count, int *out,
-                                invit_error *err)
+static invit_status read_choice(const json_t *object, const char *key, const char *const *names, int count,
+                                int *out, invit_error *err)
 {
     const json_t *v = json_object_get(object, key);
     *out = 0;
@@ -56,7 +57,8 @@ static invit_status read_choice(const json_t *object, const char *key, const cha
             *out = i;
             return INVIT_OK;
         }
-    return refuse(err, "\"%s\" must be one of the %d names the API description lists, for example \"%s\"", key, count, names[0]);
+    return refuse(err, "\"%s\" must be one of the %d names the API description lists, for example \"%s\"",
+                  key, count, names[0]);
 }
 
 /* Coordinates as pairs; one array for the library. */
@@ -78,7 +80,8 @@ static invit_status read_coords(const json_t *coords, double *xy, invit_error *e
 static invit_status read_demands(const json_t *demands, size_t n, int64_t *demand, invit_error *err)
 {
     if (!json_is_array(demands) || json_array_size(demands) != n)
-        return refuse(err, "\"demands\" must be a list of %zu whole numbers, one per node (the depot's is ignored)", n);
+        return refuse(
+            err, "\"demands\" must be a list of %zu whole numbers, one per node (the depot's is ignored)", n);
     for (size_t i = 0; i < n; i++) {
         const json_t *v = json_array_get(demands, i);
         if (!json_is_integer(v)) return refuse(err, "\"demands\"[%zu] must be a whole number", i);
@@ -87,18 +90,21 @@ static invit_status read_demands(const json_t *demands, size_t n, int64_t *deman
     return INVIT_OK;
 }
 
-invit_status wire_read_instance(const json_t *object, int64_t max_nodes, invit_instance **out, invit_error *err)
+invit_status wire_read_instance(const json_t *object, int64_t max_nodes, invit_instance **out,
+                                invit_error *err)
 {
     static const char *const problems[] = {"tsp", "cvrp"};
     *out = NULL;
-    if (!json_is_object(object)) return refuse(err, "the instance must be a JSON object with \"problem\" and \"coords\"");
+    if (!json_is_object(object))
+        return refuse(err, "the instance must be a JSON object with \"problem\" and \"coords\"");
     int problem, metric;
     invit_status status = read_choice(object, "problem", problems, 2, &problem, err);
     if (status == INVIT_OK) status = read_choice(object, "metric", metric_names, 6, &metric, err);
     if (status != INVIT_OK) return status;
     const json_t *coords = json_object_get(object, "coords");
     size_t n = json_array_size(coords);
-    if (!json_is_array(coords) || n < 1) return refuse(err, "\"coords\" must be a list of at least one pair [x, y]");
+    if (!json_is_array(coords) || n < 1)
+        return refuse(err, "\"coords\" must be a list of at least one pair [x, y]");
     if ((int64_t)n > max_nodes)
         return refuse(err, "%zu nodes are more than this server takes (%lld)", n, (long long)max_nodes);
 
@@ -108,9 +114,11 @@ invit_status wire_read_instance(const json_t *object, int64_t max_nodes, invit_i
     if (status == INVIT_OK && problem == INVIT_CVRP) {
         status = read_demands(json_object_get(object, "demands"), n, demand, err);
         if (status == INVIT_OK) status = wire_integer(object, "capacity", 1, INT32_MAX, 0, &capacity, err);
-        if (status == INVIT_OK && !capacity) status = refuse(err, "\"capacity\" must be a whole number of at least 1");
+        if (status == INVIT_OK && !capacity)
+            status = refuse(err, "\"capacity\" must be a whole number of at least 1");
         if (status == INVIT_OK)
-            status = invit_instance_create_cvrp(xy, demand, (int64_t)n, capacity, (invit_metric)metric, out, err);
+            status =
+                invit_instance_create_cvrp(xy, demand, (int64_t)n, capacity, (invit_metric)metric, out, err);
     } else if (status == INVIT_OK) {
         status = invit_instance_create_tsp(xy, (int64_t)n, (invit_metric)metric, out, err);
     }
@@ -132,7 +140,8 @@ json_t *wire_write_instance(const invit_instance *p)
     int64_t n = invit_instance_nodes(p);
     const double *xy = invit_instance_coords(p);
     json_t *coords = json_array(), *o = json_object();
-    for (int64_t i = 0; i < n; i++) json_array_append_new(coords, json_pack("[f,f]", xy[2 * i], xy[2 * i + 1]));
+    for (int64_t i = 0; i < n; i++)
+        json_array_append_new(coords, json_pack("[f,f]", xy[2 * i], xy[2 * i + 1]));
     json_object_set_new(o, "problem", json_string(invit_instance_problem(p) == INVIT_CVRP ? "cvrp" : "tsp"));
     json_object_set_new(o, "name", json_string(invit_instance_name(p)));
     json_object_set_new(o, "metric", json_string(metric_names[invit_instance_metric(p)]));
