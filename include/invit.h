@@ -71,7 +71,8 @@ typedef struct invit_control {
 typedef enum invit_problem { INVIT_TSP = 0, INVIT_CVRP = 1 } invit_problem;
 
 /* How the length of an edge is measured. EXACT: Euclidean without rounding. HAVERSINE: x is longitude, y latitude
- * in degrees, metres. The others are TSPLIB's rules. */
+ * in degrees, metres; an instance that crosses the date line is kept with longitudes beyond 180, so that neighbours are
+ * neighbours in the plane too. The others are TSPLIB's rules. */
 typedef enum invit_metric {
     INVIT_EXACT = 0,
     INVIT_EUC_2D,
@@ -310,10 +311,12 @@ INVIT_API invit_status invit_solution_read(const char *path, const invit_instanc
 typedef enum invit_solution_format {
     INVIT_SOLUTION_TOUR = 0, /* TSPLIB .tour (TSP)                                               */
     INVIT_SOLUTION_ROUTES,   /* CVRPLIB .sol (CVRP)                                              */
-    INVIT_SOLUTION_MSVDRP    /* a line "i,j,k,... length seconds"                                */
+    INVIT_SOLUTION_MSVDRP,   /* a line "i,j,k,... length seconds"                                */
+    INVIT_SOLUTION_GEOJSON,  /* points and routes for maps (written only)                        */
+    INVIT_SOLUTION_STOPS     /* CSV: a stop a line, with load and distance (written only)        */
 } invit_solution_format;
 
-/* The format a file's extension asks for (.tour, .sol, .txt), or else the usual one of the problem. */
+/* The format a file's extension asks for (.tour, .sol, .txt, .geojson, .csv), or else the usual one of the problem. */
 INVIT_API invit_solution_format invit_solution_format_for(const char *path, invit_problem problem);
 
 /* Writes to a file ("-": standard output). A regular file appears under its name only when it is complete: it is

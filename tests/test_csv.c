@@ -7,10 +7,12 @@
 
 #include "problem/problem.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static invit_status read_table(const char *text, int64_t capacity, invit_instance **p, invit_error *err)
 {
@@ -155,6 +157,109 @@ static void metrics_can_be_changed(void **state)
     assert_string_equal(invit_metric_name(INVIT_HAVERSINE), "haversine");
 }
 
+static void the_date_line_is_no_border(void **state)
+{
+    (void)state;
+    invit_instance *p;
+    /* Fiji: on both sides of 180 degrees */
+    assert_int_equal(read_table("lat,lon\n-17,179.5\n-17,-179.5\n-18,-179\n-18,178\n", 0, &p, NULL),
+                     INVIT_OK);
+    assert_true(p->xy[0] == 179.5 && p->xy[2] == 180.5 && p->xy[4] == 181 && p->xy[6] == 178);
+    invit_instance_destroy(p);
+    assert_int_equal(read_table("lat,lon\n0,-170\n0,170\n0,0\n", 0, &p, NULL), INVIT_OK);
+    assert_true(p->xy[0] == 190 && p->xy[2] == 170 && p->xy[4] == 0);
+    invit_instance_destroy(p);
+    /* elsewhere longitudes stay as they are written */
+    assert_int_equal(read_table("lat,lon\n0,-20\n0,40\n0,0\n", 0, &p, NULL), INVIT_OK);
+    assert_true(p->xy[0] == -20 && p->xy[2] == 40 && p->xy[4] == 0);
+    invit_instance_destroy(p);
+    assert_true(inv_wrap_longitude(180.5) == -179.5 && inv_wrap_longitude(-190) == 170 &&
+                inv_wrap_longitude(725) == 5);
+}
+
+static char *written(const invit_instance *p, const invit_solution *s, invit_solution_format format)
+{
+    static char text[8192];
+    char path[64] = "/tmp/invit-stops-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    invit_writer *w;
+    assert_int_equal(invit_writer_open(path, &w, NULL), INVIT_OK);
+    assert_int_equal(invit_writer_solution(w, p, s, format, NULL, NULL), INVIT_OK);
+    assert_int_equal(invit_writer_close(w, NULL), INVIT_OK);
+    close(fd);
+    FILE *f = fopen(path, "r");
+    text[fread(text, 1, sizeof text - 1, f)] = 0;
+    fclose(f);
+    unlink(path);
+    return text;
+}
+
+static void drivers_get_a_table_of_stops(void **state)
+{
+    (void)state;
+    invit_instance *p;
+    invit_solution *s;
+    assert_int_equal(
+        read_table("id,x,y,demand\ndepot,0,0,0\n\"Smith, J.\",3,4,2\nB,6,8,3\nC,0,1,4\n", 9, &p, NULL),
+        INVIT_OK);
+    assert_int_equal(invit_solution_create((int32_t[]){1, 2, 3}, (int32_t[]){0, 2, 3}, 2, &s, NULL),
+                     INVIT_OK);
+    assert_string_equal(written(p, s, INVIT_SOLUTION_STOPS),
+                        "route,stop,node,id,x,y,demand,load,leg,distance\n"
+                        "1,0,0,depot,0,0,0,0,0,0\n"
+                        "1,1,1,\"Smith, J.\",3,4,2,2,5,5\n"
+                        "1,2,2,B,6,8,3,5,5,10\n"
+                        "1,3,0,depot,0,0,0,5,10,20\n"
+                        "2,0,0,depot,0,0,0,0,0,0\n"
+                        "2,1,3,C,0,1,4,4,1,1\n"
+                        "2,2,0,depot,0,0,0,4,1,2\n");
+    invit_solution_destroy(s);
+    invit_instance_destroy(p);
+}
+
+static void maps_get_points_and_lines(void **state)
+{
+    (void)state;
+    invit_instance *p;
+    invit_solution *s;
+    json_error_t error;
+    assert_int_equal(
+        read_table("id,lat,lon\n\"say \"\"A\"\"\",-17,179\nB,-18,-179\nC,-19,178\n", 0, &p, NULL), INVIT_OK);
+    assert_int_equal(invit_solution_create((int32_t[]){0, 1, 2}, (int32_t[]){0, 3}, 1, &s, NULL), INVIT_OK);
+    json_t *root = json_loads(written(p, s, INVIT_SOLUTION_GEOJSON), 0, &error);
+    if (!root) fail_msg("%s", error.text);
+    json_t *features = json_object_get(root, "features");
+    assert_int_equal(json_array_size(features), 4);
+    const char *id, *type;
+    double lon, lat, length;
+    int order;
+    json_t *lines, *legs;
+    assert_int_equal(json_unpack(json_array_get(features, 0), "{s:{s:s,s:[F,F]},s:{s:s,s:i}}", "geometry",
+                                 "type", &type, "coordinates", &lon, &lat, "properties", "id", &id, "order",
+                                 &order),
+                     0);
+    assert_string_equal(type, "Point");
+    assert_string_equal(id, "say \"A\"");
+    assert_true(lon == 179 && lat == -17 && order == 1);
+    assert_int_equal(json_unpack(json_array_get(features, 3), "{s:{s:o},s:{s:F,s:o}}", "geometry",
+                                 "coordinates", &lines, "properties", "length", &length, "legs", &legs),
+                     0);
+    /* out over the date line and back: three pieces, cut at 180 half way between 179 and -179 */
+    assert_int_equal(json_array_size(lines), 3);
+    assert_int_equal(json_array_size(legs), 3);
+    assert_int_equal(json_unpack(json_array_get(json_array_get(lines, 0), 1), "[F,F]", &lon, &lat), 0);
+    assert_true(lon == 180 && lat == -17.5);
+    assert_int_equal(json_unpack(json_array_get(json_array_get(lines, 1), 0), "[F,F]", &lon, &lat), 0);
+    assert_true(lon == -180 && lat == -17.5);
+    invit_check_result check;
+    assert_int_equal(invit_check(p, s, &check, NULL), INVIT_OK);
+    assert_true(fabs(check.length - length) < 1e-6 * length);
+    json_decref(root);
+    invit_solution_destroy(s);
+    invit_instance_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +268,9 @@ int main(void)
         cmocka_unit_test(tables_with_demands_have_the_depot_first),
         cmocka_unit_test(bad_tables_are_refused_with_a_reason),
         cmocka_unit_test(metrics_can_be_changed),
+        cmocka_unit_test(the_date_line_is_no_border),
+        cmocka_unit_test(drivers_get_a_table_of_stops),
+        cmocka_unit_test(maps_get_points_and_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

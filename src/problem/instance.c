@@ -56,6 +56,7 @@ invit_status invit_instance_create_tsp(const double *xy, int64_t n, invit_metric
     INV_CHECK(inv_instance_alloc(INVIT_TSP, n, &p, err));
     p->metric = metric;
     invit_status status = copy_coords(p, xy, err);
+    if (status == INVIT_OK) status = invit_instance_set_metric(p, metric, err);
     if (status != INVIT_OK) {
         invit_instance_destroy(p);
         return status;
@@ -76,6 +77,7 @@ invit_status invit_instance_create_cvrp(const double *xy, const int64_t *demand,
         INV_TRY(
             inv_fail(err, INVIT_ERR_INPUT, "capacity %lld is not in 1..%d", (long long)capacity, INT32_MAX));
     INV_TRY(copy_coords(p, xy, err));
+    INV_TRY(invit_instance_set_metric(p, metric, err));
     for (int64_t i = 1; i < n; i++) {
         if (demand[i] < 0 || demand[i] > capacity)
             INV_TRY(inv_fail(err, INVIT_ERR_INPUT,
@@ -133,13 +135,14 @@ invit_status invit_instance_set_metric(invit_instance *p, invit_metric metric, i
     if ((unsigned)metric > INVIT_HAVERSINE)
         return inv_fail(err, INVIT_ERR_ARGUMENT, "metric %d does not exist", (int)metric);
     for (int32_t i = 0; metric == INVIT_HAVERSINE && i < p->n; i++)
-        if (fabs(p->xy[2 * (size_t)i]) > 360 || fabs(p->xy[2 * (size_t)i + 1]) > 90)
+        if (fabs(p->xy[2 * (size_t)i]) > 540 || fabs(p->xy[2 * (size_t)i + 1]) > 90)
             return inv_fail(err, INVIT_ERR_INPUT,
                             "%s: node %d at (%g, %g): great circles need a longitude (x) from -180 to 180 "
                             "and a latitude (y) "
                             "from -90 to 90",
                             p->name, i, p->xy[2 * (size_t)i], p->xy[2 * (size_t)i + 1]);
     p->metric = metric;
+    if (metric == INVIT_HAVERSINE) inv_join_longitudes(p);
     return INVIT_OK;
 }
 

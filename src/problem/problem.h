@@ -30,4 +30,9 @@ invit_status inv_instance_alloc(invit_problem problem, int64_t n, invit_instance
 invit_status inv_solution_alloc(int32_t routes, int64_t nodes, invit_solution **out, invit_error *err);
 invit_status inv_solution_copy(const invit_solution *from, invit_solution **out, invit_error *err);
 
+/* HAVERSINE: a longitude within -180..180; and all of an instance's, laid out without a break at the date
+ * line. */
+double inv_wrap_longitude(double degrees);
+void inv_join_longitudes(invit_instance *p);
+
 #endif

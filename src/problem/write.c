@@ -1,8 +1,7 @@
 /* Writing instances and solutions, one format after the other. */
-#include "problem/problem.h"
+#include "problem/write.h"
 
 #include "base/number.h"
-#include "base/outfile.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,20 +12,20 @@ struct invit_writer {
     inv_outfile *file;
 };
 
-static void put_int(inv_outfile *f, int64_t v, char after)
+void inv_put_int(inv_outfile *f, int64_t v, char after)
 {
     char *to = inv_outfile_reserve(f, 32);
     size_t n = inv_format_int(to, v);
     to[n] = after;
-    inv_outfile_advance(f, n + 1);
+    inv_outfile_advance(f, n + (after != 0));
 }
 
-static void put_number(inv_outfile *f, double v, char after)
+void inv_put_number(inv_outfile *f, double v, char after)
 {
     char *to = inv_outfile_reserve(f, INV_DOUBLE_CHARS + 1);
     size_t n = inv_format_double(to, v);
     to[n] = after;
-    inv_outfile_advance(f, n + 1);
+    inv_outfile_advance(f, n + (after != 0));
 }
 
 /* A name or comment must not break the line it stands on. */
@@ -58,15 +57,16 @@ static void write_tsplib(inv_outfile *f, const invit_instance *p)
     inv_outfile_puts(f, "NODE_COORD_SECTION\n");
     int64_t first = cvrp ? 1 : p->first_id; /* CVRPLIB counts from 1, the depot first */
     for (int32_t i = 0; i < p->n; i++) {
-        put_int(f, first + i, ' ');
-        put_number(f, p->xy[2 * (size_t)i], ' ');
-        put_number(f, p->xy[2 * (size_t)i + 1], '\n');
+        double x = p->xy[2 * (size_t)i];
+        inv_put_int(f, first + i, ' ');
+        inv_put_number(f, p->metric == INVIT_HAVERSINE ? inv_wrap_longitude(x) : x, ' ');
+        inv_put_number(f, p->xy[2 * (size_t)i + 1], '\n');
     }
     if (cvrp) {
         inv_outfile_puts(f, "DEMAND_SECTION\n");
         for (int32_t i = 0; i < p->n; i++) {
-            put_int(f, first + i, ' ');
-            put_int(f, p->demand[i], '\n');
+            inv_put_int(f, first + i, ' ');
+            inv_put_int(f, p->demand[i], '\n');
         }
         inv_outfile_puts(f, "DEPOT_SECTION\n1\n-1\n");
     }
@@ -76,8 +76,8 @@ static void write_tsplib(inv_outfile *f, const invit_instance *p)
 static void write_pairs(inv_outfile *f, const invit_instance *p, int32_t from, int32_t to, char last)
 {
     for (int32_t i = from; i < to; i++) {
-        put_number(f, p->xy[2 * (size_t)i], ',');
-        put_number(f, p->xy[2 * (size_t)i + 1], i + 1 < to ? ' ' : last);
+        inv_put_number(f, p->xy[2 * (size_t)i], ',');
+        inv_put_number(f, p->xy[2 * (size_t)i + 1], i + 1 < to ? ' ' : last);
     }
 }
 
@@ -91,9 +91,9 @@ static void write_msvdrp(inv_outfile *f, const invit_instance *p)
     inv_outfile_puts(f, ".|. ");
     write_pairs(f, p, 1, p->n, ' ');
     inv_outfile_puts(f, ".|. ");
-    for (int32_t i = 1; i < p->n; i++) put_int(f, p->demand[i], ' ');
+    for (int32_t i = 1; i < p->n; i++) inv_put_int(f, p->demand[i], ' ');
     inv_outfile_puts(f, ".|. ");
-    put_int(f, p->capacity, '\n');
+    inv_put_int(f, p->capacity, '\n');
 }
 
 /* ---- solutions
@@ -108,10 +108,11 @@ static void write_tour(inv_outfile *f, const invit_instance *p, const invit_solu
     inv_outfile_puts(f, ".tour\n");
     if (isfinite(info->length)) {
         inv_outfile_puts(f, "COMMENT : Length ");
-        put_number(f, info->length, '\n');
+        inv_put_number(f, info->length, '\n');
     }
     inv_outfile_printf(f, "TYPE : TOUR\nDIMENSION : %d\nTOUR_SECTION\n", p->n);
-    for (int32_t i = 0; i < s->start[s->routes]; i++) put_int(f, (int64_t)p->first_id + s->nodes[i], '\n');
+    for (int32_t i = 0; i < s->start[s->routes]; i++)
+        inv_put_int(f, (int64_t)p->first_id + s->nodes[i], '\n');
     inv_outfile_puts(f, "-1\nEOF\n");
 }
 
@@ -122,11 +123,11 @@ static void write_routes(inv_outfile *f, const invit_solution *s, const invit_so
         if (s->start[r + 1] == s->start[r]) continue;
         inv_outfile_printf(f, "Route #%d: ", ++number);
         for (int32_t i = s->start[r]; i < s->start[r + 1]; i++)
-            put_int(f, s->nodes[i], i + 1 < s->start[r + 1] ? ' ' : '\n');
+            inv_put_int(f, s->nodes[i], i + 1 < s->start[r + 1] ? ' ' : '\n');
     }
     if (isfinite(info->length)) {
         inv_outfile_puts(f, "Cost ");
-        put_number(f, info->length, '\n');
+        inv_put_number(f, info->length, '\n');
     }
 }
 
@@ -139,15 +140,14 @@ static void write_line(inv_outfile *f, const invit_instance *p, const invit_solu
         if (s->start[r + 1] == s->start[r]) continue;
         for (int32_t i = s->start[r]; i < s->start[r + 1]; i++) {
             if (some || cvrp) inv_outfile_puts(f, ",");
-            char *to = inv_outfile_reserve(f, 32);
-            inv_outfile_advance(f, inv_format_int(to, s->nodes[i]));
+            inv_put_int(f, s->nodes[i], 0);
             some = true;
         }
         if (cvrp) inv_outfile_puts(f, ",0");
     }
     inv_outfile_puts(f, " ");
-    put_number(f, isfinite(info->length) ? info->length : 0, ' ');
-    put_number(f, isfinite(info->seconds) ? info->seconds : 0, '\n');
+    inv_put_number(f, isfinite(info->length) ? info->length : 0, ' ');
+    inv_put_number(f, isfinite(info->seconds) ? info->seconds : 0, '\n');
 }
 
 /* ---- the public writer
@@ -198,6 +198,12 @@ invit_status invit_writer_solution(invit_writer *w, const invit_instance *p, con
     case INVIT_SOLUTION_MSVDRP:
         write_line(w->file, p, s, info);
         return INVIT_OK;
+    case INVIT_SOLUTION_GEOJSON:
+        inv_write_geojson(w->file, p, s);
+        return INVIT_OK;
+    case INVIT_SOLUTION_STOPS:
+        inv_write_stops(w->file, p, s);
+        return INVIT_OK;
     }
     return inv_fail(err, INVIT_ERR_ARGUMENT, "unknown solution format %d", (int)format);
 }
@@ -222,5 +228,8 @@ invit_solution_format invit_solution_format_for(const char *path, invit_problem 
     if (dot && strcasecmp(dot, ".tour") == 0) return INVIT_SOLUTION_TOUR;
     if (dot && strcasecmp(dot, ".sol") == 0 && problem == INVIT_CVRP) return INVIT_SOLUTION_ROUTES;
     if (dot && strcasecmp(dot, ".txt") == 0) return INVIT_SOLUTION_MSVDRP;
+    if (dot && (strcasecmp(dot, ".geojson") == 0 || strcasecmp(dot, ".json") == 0))
+        return INVIT_SOLUTION_GEOJSON;
+    if (dot && strcasecmp(dot, ".csv") == 0) return INVIT_SOLUTION_STOPS;
     return problem == INVIT_TSP ? INVIT_SOLUTION_TOUR : INVIT_SOLUTION_ROUTES;
 }

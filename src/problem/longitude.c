@@ -1,0 +1,42 @@
+/* Longitudes on a circle: an instance that crosses the date line is laid out in one piece. */
+#include "problem/problem.h"
+
+#include <math.h>
+
+double inv_wrap_longitude(double degrees)
+{
+    if (degrees >= -180 && degrees <= 180) return degrees;
+    double turned = fmod(degrees + 180, 360);
+    return turned < 0 ? turned + 180 : turned - 180;
+}
+
+/* The circle is cut in the middle of its widest empty stretch (to half a degree), and longitudes run on from
+ * there: 179.5 and -179.5 become 179.5 and 180.5. Distances do not change; neighbours become neighbours in
+ * the plane too. */
+void inv_join_longitudes(invit_instance *p)
+{
+    enum { BINS = 720 };
+    bool used[BINS] = {false};
+    for (int32_t i = 0; i < p->n; i++) {
+        double *x = &p->xy[2 * (size_t)i];
+        *x = inv_wrap_longitude(*x);
+        int bin = (int)((*x + 180) * (BINS / 360.0));
+        used[bin < BINS ? bin : 0] = true;
+    }
+    int first = 0, widest = 0, cut = 0;
+    while (first < BINS && !used[first]) first++;
+    for (int step = 1, run = 0; step <= BINS; step++) { /* once around, from a used bin to the same */
+        int bin = (first + step) % BINS;
+        run = used[bin] ? 0 : run + 1;
+        if (run > widest) {
+            widest = run;
+            cut = bin + 1; /* the stretch ends here */
+        }
+    }
+    int last = BINS - 1;
+    while (last > first && !used[last]) last--;
+    if (widest <= first + BINS - 1 - last) return; /* the date line is as good a cut: longitudes stay as written */
+    double from = cut * (360.0 / BINS) - 180;
+    for (int32_t i = 0; i < p->n; i++)
+        if (p->xy[2 * (size_t)i] < from) p->xy[2 * (size_t)i] += 360;
+}
