@@ -5,7 +5,8 @@
 #include <stdio.h>
 
 typedef struct values {
-    int64_t index;
+    int64_t index, capacity;
+    int metric; /* 0: the file's, else 1 + invit_metric */
     cli_common common;
 } values;
 
@@ -19,6 +20,19 @@ static const cli_option options[] = {
      .min = 0,
      .max = 1e15,
      .help = "check instance I of a file with many, counted from 0"},
+    {.name = "metric",
+     .type = CLI_CHOICE,
+     .offset = offsetof(values, metric),
+     .choices = "file|exact|euc_2d|ceil_2d|att|geo|haversine",
+     .help = "measure by this rule instead of the file's own"},
+    {.name = "capacity",
+     .type = CLI_INT64,
+     .offset = offsetof(values, capacity),
+     .metavar = "Q",
+     .fallback = "the file's",
+     .min = 1,
+     .max = 2147483647,
+     .help = "capacity for a CSV file with demands and no capacity column"},
     CLI_JSON(values, common),
     CLI_END,
 };
@@ -86,19 +100,27 @@ static invit_status check_one(const values *v, const invit_instance *p, const in
     return INVIT_OK;
 }
 
-/* Instances and solutions side by side; as many of the one as of the other. */
-static invit_status check_all(const values *v, const char *instances, const char *solutions,
+/* The next instance, measured as the options say. */
+static invit_status next_instance(const values *v, invit_reader *reader, invit_instance **p, invit_error *err)
+{
+    invit_status status = invit_reader_next(reader, p, err);
+    if (status != INVIT_OK || !*p || v->metric == 0) return status;
+    status = invit_instance_set_metric(*p, (invit_metric)(v->metric - 1), err);
+    if (status != INVIT_OK) invit_instance_destroy(*p);
+    return status;
+}
+
+/* Instances and solutions side by side, as many of the one as of the other. */
+static invit_status check_all(const values *v, invit_reader *reader, const char *solutions,
                               bool *all_feasible, invit_error *err)
 {
-    invit_reader *reader = NULL;
     invit_solution_reader *answers = NULL;
-    invit_instance *p = NULL;
-    invit_solution *s = NULL;
-    invit_solution_info claim;
-    invit_status status = invit_reader_open(instances, &reader, err);
-    if (status == INVIT_OK) status = invit_solution_reader_open(solutions, &answers, err);
+    invit_status status = invit_solution_reader_open(solutions, &answers, err);
     for (int64_t i = 0; status == INVIT_OK; i++) {
-        status = invit_reader_next(reader, &p, err);
+        invit_instance *p = NULL;
+        invit_solution *s = NULL;
+        invit_solution_info claim;
+        status = next_instance(v, reader, &p, err);
         if (status != INVIT_OK || !p) break;
         status = invit_solution_reader_next(answers, p, &s, &claim, err);
         if (status == INVIT_OK && !s) {
@@ -110,22 +132,30 @@ static invit_status check_all(const values *v, const char *instances, const char
         if (status == INVIT_OK) status = check_one(v, p, s, &claim, all_feasible, err);
         invit_solution_destroy(s);
         invit_instance_destroy(p);
-        s = NULL;
-        p = NULL;
     }
     invit_solution_reader_close(answers);
-    invit_reader_close(reader);
     return status;
 }
 
-static invit_status check_index(const values *v, const char *instances, const char *solutions,
+static invit_status check_index(const values *v, invit_reader *reader, const char *solutions,
                                 bool *all_feasible, invit_error *err)
 {
     invit_instance *p = NULL;
     invit_solution *s = NULL;
     invit_solution_info claim;
-    invit_status status = invit_instance_read(instances, v->index, &p, err);
-    if (status == INVIT_OK) status = invit_solution_read(solutions, p, v->index, &s, &claim, err);
+    invit_status status = INVIT_OK;
+    for (int64_t i = 0; i <= v->index; i++) {
+        invit_instance_destroy(p);
+        p = NULL;
+        status = next_instance(v, reader, &p, err);
+        if (status != INVIT_OK) return status;
+        if (!p) {
+            snprintf(err->message, sizeof err->message, "no instance %lld: the file holds %lld",
+                     (long long)v->index, (long long)i);
+            return err->code = INVIT_ERR_ARGUMENT;
+        }
+    }
+    status = invit_solution_read(solutions, p, v->index, &s, &claim, err);
     if (status == INVIT_OK) status = check_one(v, p, s, &claim, all_feasible, err);
     invit_solution_destroy(s);
     invit_instance_destroy(p);
@@ -140,9 +170,14 @@ int cmd_check(int argc, char **argv)
     if (code != CLI_GO) return code;
     invit_error err;
     bool all_feasible = true;
-    invit_status status = cli_given(&args, "index")
-                              ? check_index(&v, args.item[0], args.item[1], &all_feasible, &err)
-                              : check_all(&v, args.item[0], args.item[1], &all_feasible, &err);
+    invit_reader *reader = NULL;
+    invit_status status = invit_reader_open(args.item[0], &reader, &err);
+    if (status == INVIT_OK) {
+        if (v.capacity) invit_reader_set_capacity(reader, v.capacity);
+        status = (cli_given(&args, "index") ? check_index : check_all)(&v, reader, args.item[1],
+                                                                       &all_feasible, &err);
+    }
+    invit_reader_close(reader);
     cli_args_free(&args);
     if (status != INVIT_OK) return cli_report(&err);
     return all_feasible ? CLI_OK : CLI_FAILED;
