@@ -39,9 +39,9 @@ install:
 
 package:
 	@scripts/setup package
-	cmake -S . -B $(BUILD)-package -DCMAKE_INSTALL_PREFIX=/usr -DINVIT_TESTS=OFF
-	cmake --build $(BUILD)-package -j $(JOBS)
-	cd $(BUILD)-package && cpack -G DEB
+	@cmake -S . -B $(BUILD)-package --log-level=WARNING -DCMAKE_INSTALL_PREFIX=/usr -DINVIT_TESTS=OFF -DINVIT_MPI=OFF
+	@cmake --build $(BUILD)-package -j $(JOBS)
+	@cd $(BUILD)-package && cpack -G DEB && ls -l invit_*.deb
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h')
