@@ -7,7 +7,9 @@
 /* Any construction but the policy's. Fails with a message when it is not for this kind of problem. */
 invit_status inv_construct(const invit_instance *p, invit_construct how, uint64_t seed, invit_solution **out,
                            invit_error *err);
-/* The best construction that should end within `seconds`: greedy or savings, else a space-filling curve. */
-invit_construct inv_quick_choice(const invit_instance *p, double seconds);
+/* The best construction without the policy that ends well before `deadline` (inv_now()): greedy or savings,
+ * else a space-filling curve. *how says which it was. */
+invit_status inv_construct_quick(const invit_instance *p, double deadline, uint64_t seed,
+                                 invit_solution **out, invit_construct *how, invit_error *err);
 
 #endif

@@ -122,7 +122,7 @@ static invit_status construct(run *r, invit_error *err)
         if (r->solution) return INVIT_OK;
         if (cancelled(r))
             return inv_fail(err, INVIT_ERR_CANCELLED, "stopped before there was a complete solution");
-        r->result.construct = inv_quick_choice(r->p, (r->deadline - inv_now()) / 2);
+        return inv_construct_quick(r->p, r->deadline, r->o.seed, &r->solution, &r->result.construct, err);
     }
     return inv_construct(r->p, r->result.construct, r->o.seed, &r->solution, err);
 }
