@@ -17,7 +17,8 @@ typedef struct run {
     const invit_instance *p;
     const invit_model *model;
     invit_solve_options o;
-    double began, deadline; /* deadline is INFINITY without a time limit */
+    double began, deadline; /* deadline is INFINITY without a time limit       */
+    double pass_seconds;    /* how long one pass over the solution takes       */
     invit_solution *solution;
     invit_solve_result result;
 } run;
@@ -167,8 +168,8 @@ static invit_status improve(run *r, invit_error *err)
                              .control = r->o.control,
                              .on_better = r->o.better ? pass_on_better : NULL,
                              .on_better_user = r};
-    /* Checking and handing over take some time too. */
-    o.deadline -= 0.002 + 1e-7 * (double)r->p->n;
+    /* Checking and handing over take some time too: a few passes over the solution. */
+    o.deadline -= 0.002 + 6 * r->pass_seconds;
     if (r->o.improve == INVIT_IMPROVE_SEARCH) return search(r, &o, err);
     if (r->o.improve == INVIT_IMPROVE_NEURAL) return rebuild(r, &o, err);
     /* Both in turn: a round of search, then parts of what it found are rebuilt, and search gets the last
@@ -238,6 +239,7 @@ invit_status invit_solve(const invit_instance *instance, const invit_model *mode
     double built = inv_now();
     r.result.seconds_construct = built - r.began;
     r.result.constructed = inv_length(instance, r.solution);
+    r.pass_seconds = inv_now() - built;
     if (r.o.better) r.o.better(r.o.better_user, built - r.began, r.result.constructed);
     if (worth_improving(&r)) INV_TRY(improve(&r, err));
     r.result.seconds_improve = inv_now() - built;

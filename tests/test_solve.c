@@ -1,0 +1,303 @@
+/* The pipeline: every way to construct and improve gives a checked solution, limits are kept, wishes are
+ * reproducible. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "policy/model.h"
+#include "problem/problem.h"
+
+#include <math.h>
+#include <string.h>
+
+static invit_model *tiny_model(invit_problem problem)
+{
+    inv_config c;
+    invit_model *m;
+    inv_config_defaults(&c, problem);
+    c.dim = 16;
+    c.ff = 32;
+    c.heads = 2;
+    c.action_k = 5;
+    c.state_k[0] = 9;
+    assert_int_equal(inv_model_create(&c, &m, NULL), INVIT_OK);
+    inv_model_randomise(m, 3);
+    return m;
+}
+
+static invit_instance *instance(invit_problem problem, int64_t size)
+{
+    invit_instance *p;
+    assert_int_equal(invit_generate(problem, INVIT_UNIFORM, size, 9, 0, &p, NULL), INVIT_OK);
+    return p;
+}
+
+/* Solves, checks again from outside, and returns the solution. */
+static invit_solution *solve(const invit_instance *p, const invit_model *m, const invit_solve_options *o,
+                             invit_solve_result *r)
+{
+    invit_error err = {0};
+    invit_solution *s = NULL;
+    invit_check_result found;
+    if (invit_solve(p, m, o, &s, r, &err) != INVIT_OK) fail_msg("%s", err.message);
+    assert_int_equal(invit_check(p, s, &found, NULL), INVIT_OK);
+    if (!found.feasible) fail_msg("%s", found.message);
+    assert_true(found.length == r->length);
+    assert_true(r->length <= r->constructed * (1 + 1e-9));
+    return s;
+}
+
+static void same_solution(const invit_solution *a, const invit_solution *b)
+{
+    assert_int_equal(a->routes, b->routes);
+    assert_memory_equal(a->start, b->start, ((size_t)a->routes + 1) * sizeof *a->start);
+    assert_memory_equal(a->nodes, b->nodes, (size_t)a->start[a->routes] * sizeof *a->nodes);
+}
+
+static void every_way_works_at_every_size(void **state)
+{
+    (void)state;
+    static const int64_t sizes[] = {1, 2, 3, 4, 5, 9, 40};
+    for (int problem = 0; problem < 2; problem++) {
+        invit_model *m = tiny_model((invit_problem)problem);
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            invit_instance *p = instance((invit_problem)problem, sizes[i]);
+            for (int construct = 0; construct < INVIT_CONSTRUCT_START; construct++) {
+                if (construct == (problem == INVIT_TSP ? INVIT_CONSTRUCT_SAVINGS : INVIT_CONSTRUCT_GREEDY))
+                    continue;
+                for (int improve = 0; improve < 3; improve++) {
+                    invit_solve_options o = invit_solve_defaults();
+                    invit_solve_result r;
+                    o.construct = (invit_construct)construct;
+                    o.improve = (invit_improve)improve;
+                    o.iterations = 18;
+                    o.rollouts = 3;
+                    o.threads = 2;
+                    invit_solution_destroy(solve(p, m, &o, &r));
+                    assert_int_equal(r.construct, construct);
+                    assert_int_equal(r.rollouts, construct == INVIT_CONSTRUCT_INVIT ? 3 : 0);
+                }
+            }
+            invit_instance_destroy(p);
+        }
+        invit_model_destroy(m);
+    }
+}
+
+static void iterations_make_a_run_reproducible(void **state)
+{
+    (void)state;
+    for (int problem = 0; problem < 2; problem++)
+        for (int improve = 0; improve < 3; improve++) {
+            invit_model *m = tiny_model((invit_problem)problem);
+            invit_instance *p = instance((invit_problem)problem, 60);
+            invit_solve_options o = invit_solve_defaults();
+            invit_solve_result a, b;
+            o.improve = (invit_improve)improve;
+            o.iterations = 36;
+            o.rollouts = 4;
+            o.threads = 2;
+            invit_solution *first = solve(p, m, &o, &a), *second = solve(p, m, &o, &b);
+            same_solution(first, second);
+            assert_int_equal(a.decisions, b.decisions);
+            invit_solution_destroy(first);
+            invit_solution_destroy(second);
+            invit_instance_destroy(p);
+            invit_model_destroy(m);
+        }
+}
+
+static void construction_is_the_same_for_any_threads(void **state)
+{
+    (void)state;
+    for (int problem = 0; problem < 2; problem++) {
+        invit_model *m = tiny_model((invit_problem)problem);
+        invit_instance *p = instance((invit_problem)problem, 100);
+        invit_solve_options o = invit_solve_defaults();
+        invit_solve_result r;
+        o.seconds = 0;
+        o.threads = 1;
+        invit_solution *one = solve(p, m, &o, &r);
+        assert_int_equal(r.rollouts, 64);
+        assert_int_equal(r.iterations, 0);
+        o.threads = 3;
+        invit_solution *three = solve(p, m, &o, &r);
+        same_solution(one, three);
+        invit_solution_destroy(one);
+        invit_solution_destroy(three);
+        invit_instance_destroy(p);
+        invit_model_destroy(m);
+    }
+}
+
+static void a_given_solution_is_where_it_starts(void **state)
+{
+    (void)state;
+    invit_instance *p = instance(INVIT_TSP, 50);
+    invit_solve_options o = invit_solve_defaults();
+    invit_solve_result first, second;
+    invit_error err = {0};
+    o.construct = INVIT_CONSTRUCT_GREEDY;
+    o.iterations = 200;
+    invit_solution *s = solve(p, NULL, &o, &first), *again = NULL;
+    o.start = s;
+    o.iterations = 0;
+    again = solve(p, NULL, &o, &second);
+    assert_int_equal(second.construct, INVIT_CONSTRUCT_START);
+    assert_true(second.constructed <= first.length * (1 + 1e-12));
+    invit_solution_destroy(again);
+    s->nodes[0] = s->nodes[1]; /* one node twice, one not at all */
+    assert_int_equal(invit_solve(p, NULL, &o, &again, NULL, &err), INVIT_ERR_INPUT);
+    assert_non_null(strstr(err.message, "does not fit the instance"));
+    assert_null(again);
+    invit_solution_destroy(s);
+    invit_instance_destroy(p);
+}
+
+/* The policy cannot do it in time; the answer comes anyway, and in time. Generous bounds: the machine may be
+ * busy. */
+static void a_time_limit_holds_on_a_large_instance(void **state)
+{
+    (void)state;
+    for (int problem = 0; problem < 2; problem++) {
+        invit_model *m = tiny_model((invit_problem)problem);
+        invit_instance *p = instance((invit_problem)problem, 100000);
+        invit_solve_options o = invit_solve_defaults();
+        invit_solve_result r;
+        o.seconds = 0.3;
+        double began = inv_now();
+        invit_solution_destroy(solve(p, m, &o, &r));
+        assert_true(inv_now() - began < 10);
+        assert_int_not_equal(r.construct, INVIT_CONSTRUCT_INVIT);
+        invit_instance_destroy(p);
+        invit_model_destroy(m);
+    }
+}
+
+typedef struct curve {
+    int points;
+    double seconds, length;
+} curve;
+
+static void add_point(void *user, double seconds, double length)
+{
+    curve *c = user;
+    assert_true(seconds >= c->seconds);
+    if (c->points > 0) assert_true(length <= c->length * (1 + 1e-9));
+    *c = (curve){c->points + 1, seconds, length};
+}
+
+static void the_trace_goes_down(void **state)
+{
+    (void)state;
+    for (int problem = 0; problem < 2; problem++) {
+        invit_instance *p = instance((invit_problem)problem, 200);
+        invit_solve_options o = invit_solve_defaults();
+        invit_solve_result r;
+        curve c = {0};
+        o.construct = INVIT_CONSTRUCT_NEAREST;
+        o.seconds = 0.4;
+        o.better = add_point;
+        o.better_user = &c;
+        invit_solution_destroy(solve(p, NULL, &o, &r));
+        assert_true(c.points >= 1);
+        assert_true(c.length >= r.length * (1 - 1e-9));
+        invit_instance_destroy(p);
+    }
+}
+
+static void cancelling_before_the_first_solution_says_so(void **state)
+{
+    (void)state;
+    invit_model *m = tiny_model(INVIT_TSP);
+    invit_instance *p = instance(INVIT_TSP, 50);
+    invit_solve_options o = invit_solve_defaults();
+    invit_solution *s = NULL;
+    invit_error err = {0};
+    int cancel = 1;
+    invit_control control = {.cancel = &cancel};
+    o.control = &control;
+    assert_int_equal(invit_solve(p, m, &o, &s, NULL, &err), INVIT_ERR_CANCELLED);
+    assert_null(s);
+    /* with something to start from there is an answer */
+    o.construct = INVIT_CONSTRUCT_GREEDY;
+    assert_int_equal(invit_solve(p, m, &o, &s, NULL, &err), INVIT_OK);
+    assert_non_null(s);
+    invit_solution_destroy(s);
+    invit_instance_destroy(p);
+    invit_model_destroy(m);
+}
+
+static void refuse(const invit_instance *p, const invit_model *m, const invit_solve_options *o,
+                   const char *words)
+{
+    invit_solution *s = NULL;
+    invit_error err = {0};
+    assert_int_equal(invit_solve(p, m, o, &s, NULL, &err), INVIT_ERR_ARGUMENT);
+    if (!strstr(err.message, words)) fail_msg("'%s' does not say '%s'", err.message, words);
+    assert_null(s);
+}
+
+static void impossible_wishes_are_refused(void **state)
+{
+    (void)state;
+    invit_model *m = tiny_model(INVIT_CVRP);
+    invit_instance *p = instance(INVIT_TSP, 10), *q = instance(INVIT_CVRP, 10);
+    invit_solve_options o = invit_solve_defaults();
+    refuse(p, NULL, &o, "needs a model");
+    refuse(p, m, &o, "the model is for CVRP");
+    o.rollouts = -1;
+    refuse(q, m, &o, "rollouts");
+    o = invit_solve_defaults();
+    o.decode = INVIT_DECODE_SAMPLE;
+    o.temperature = 0;
+    refuse(q, m, &o, "temperature");
+    o.decode = INVIT_DECODE_BEAM;
+    o.beam = 0;
+    refuse(q, m, &o, "beam");
+    o = invit_solve_defaults();
+    o.construct = INVIT_CONSTRUCT_SAVINGS;
+    refuse(p, NULL, &o, "savings");
+    o.construct = INVIT_CONSTRUCT_GREEDY;
+    refuse(q, NULL, &o, "greedy");
+    o.seconds = NAN;
+    refuse(q, NULL, &o, "time");
+    invit_instance_destroy(p);
+    invit_instance_destroy(q);
+    invit_model_destroy(m);
+}
+
+static void defaults_follow_the_size(void **state)
+{
+    (void)state;
+    assert_int_equal(invit_default_rollouts(200), 64);
+    assert_int_equal(invit_default_rollouts(201), 32);
+    assert_int_equal(invit_default_rollouts(1000), 32);
+    assert_int_equal(invit_default_rollouts(5000), 16);
+    assert_int_equal(invit_default_rollouts(10000), 8);
+    assert_int_equal(invit_default_rollouts(100000), 4);
+    assert_int_equal(invit_default_rollouts(10000000), 1);
+    assert_true(fabs(invit_default_seconds(100) - 2) < 1e-9);
+    assert_true(fabs(invit_default_seconds(1000) - 7) < 1e-9);
+    assert_true(fabs(invit_default_seconds(20000) - 60) < 1e-9);
+    assert_true(fabs(invit_default_seconds(1000000) - 300) < 1e-9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_way_works_at_every_size),
+        cmocka_unit_test(iterations_make_a_run_reproducible),
+        cmocka_unit_test(construction_is_the_same_for_any_threads),
+        cmocka_unit_test(a_given_solution_is_where_it_starts),
+        cmocka_unit_test(a_time_limit_holds_on_a_large_instance),
+        cmocka_unit_test(the_trace_goes_down),
+        cmocka_unit_test(cancelling_before_the_first_solution_says_so),
+        cmocka_unit_test(impossible_wishes_are_refused),
+        cmocka_unit_test(defaults_follow_the_size),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
