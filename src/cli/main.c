@@ -15,11 +15,11 @@
     X(check, "check a solution and measure it, independently of the solver", "Solve")                        \
     X(plot, "draw an instance, a solution, an anytime curve or a training run", "Solve")                     \
     X(gen, "generate instances", "Instances")                                                                \
-    X(stats, "describe an instance", "Instances")                                                            \
     X(info, "describe a model file", "Models")                                                               \
     X(import, "convert a published checkpoint", "Models")                                                    \
     X(train, "train a model", "Models")                                                                      \
     X(eval, "measure models and solvers on sets of instances", "Measure")                                    \
+    X(stats, "measure what the paper found about good tours", "Measure")                                     \
     X(bench, "measure speed", "Measure")                                                                     \
     X(serve, "solve in the browser and over HTTP", "Serve")
 

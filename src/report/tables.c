@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- filling
- * ------------------------------------------------------------------------------------------------- */
+/* ---- filling ------------------------------------------------------------------------------------ */
 
 static char *format_text(const char *format, va_list args)
 {
@@ -176,6 +175,13 @@ void inv_table_blank(inv_table *t)
     if (t) add_cell(t, (inv_cell){NULL, NAN, false});
 }
 
+void inv_table_chart(inv_table *t, inv_table_drawing drawing)
+{
+    if (!t) return;
+    t->drawn = true;
+    t->drawing = drawing;
+}
+
 void inv_table_note(inv_table *t, const char *format, ...)
 {
     if (!t) return;
@@ -188,8 +194,7 @@ void inv_table_note(inv_table *t, const char *format, ...)
     t->note = text;
 }
 
-/* ---- writing
- * ------------------------------------------------------------------------------------------------- */
+/* ---- writing ------------------------------------------------------------------------------------ */
 
 /* Columns of a terminal that a text takes: bytes that begin a UTF-8 character. */
 static int width_of(const char *s)

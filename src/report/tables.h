@@ -19,6 +19,14 @@ typedef struct inv_column {
     bool right; /* numbers stand on the right, names on the left */
 } inv_column;
 
+/* How a table is drawn: y over x, one line for each value of column `line`, one panel for each combination of
+ * the other columns before x. */
+typedef struct inv_table_drawing {
+    int32_t x, y, line;
+    const char *x_label, *y_label, *y_unit; /* literals; y_unit may be NULL */
+    bool log_x;
+} inv_table_drawing;
+
 typedef struct inv_table {
     char *title;
     char *note; /* below the table: units, sources; NULL: none */
@@ -28,6 +36,8 @@ typedef struct inv_table {
     uint8_t *rule;  /* [rows + 1]: a line is drawn above row r */
     int32_t rules_room;
     bool failed; /* out of memory somewhere along the way */
+    bool drawn;
+    inv_table_drawing drawing;
 } inv_table;
 
 struct invit_report {
@@ -49,6 +59,7 @@ void inv_table_text(inv_table *t, const char *format, ...) __attribute__((format
 void inv_table_number(inv_table *t, double value, int decimals); /* NaN: shown as "-" */
 void inv_table_seconds(inv_table *t, double seconds); /* shown as 3.2s, 4.1m, 2.5h, 1.4d; kept in seconds */
 void inv_table_blank(inv_table *t);
+void inv_table_chart(inv_table *t, inv_table_drawing drawing);
 void inv_table_note(inv_table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* "3.2s", "4.1m", "2.5h", "1.4d" into buffer (16 bytes suffice). */

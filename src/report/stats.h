@@ -1,0 +1,16 @@
+/* What the three statistics share: cells (problem, distribution, size) of generated instances. */
+#ifndef INVIT_REPORT_STATS_H
+#define INVIT_REPORT_STATS_H
+
+#include "base/error.h"
+#include "report/tables.h"
+
+/* Checks the options that all three use and fills in the sizes when none are given. */
+invit_status inv_stats_check(const invit_stats_options *o, int32_t smallest, invit_error *err);
+
+static inline const char *inv_problem_name(invit_problem problem)
+{
+    return problem == INVIT_TSP ? "tsp" : "cvrp";
+}
+
+#endif
