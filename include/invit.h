@@ -252,6 +252,9 @@ INVIT_API invit_status invit_train_load(const char *run, invit_train_options *op
 INVIT_API invit_status invit_train_label(const invit_train_options *options, int64_t count, const char *path,
                                          const invit_control *control, invit_error *err);
 
+/* Draws the data of a statistic to a file whose name ends in .svg, .png or .pdf. */
+INVIT_API invit_status invit_report_figure(const invit_report *data, const char *path, invit_error *err);
+
 /* ---- models --------------------------------------------------------------------------------------------------- */
 
 typedef struct invit_model invit_model;
@@ -529,6 +532,91 @@ INVIT_API invit_status invit_plot_step(const invit_instance *instance, const inv
 /* Draws training runs (directories with a log.jsonl, up to 8): loss, accuracy, validation gaps, lengths. */
 INVIT_API invit_status invit_plot_runs(const char *const *runs, int count, const char *path,
                                        const invit_plot_options *options, invit_error *err);
+
+/* ---- evaluation: gaps and times over sets of instances ---------------------------------------------------------- */
+
+enum { INVIT_EVAL_SETS = 7 }; /* sizes of MSVDRP: tsp-100, -1000, -5000, -10000, cvrp-50, -500, -5000 */
+
+typedef struct invit_eval_options {
+    const invit_model *model[2]; /* [invit_problem]; may be NULL when solve.construct needs none                    */
+    invit_solve_options solve;   /* how to solve; by default the policy's rollouts alone, without improvement       */
+    bool set[INVIT_EVAL_SETS];   /* MSVDRP: which sizes (all)                                                       */
+    bool distribution[4];        /* MSVDRP: which distributions (all)                                               */
+    const char *dir;             /* MSVDRP: sets (NAME.txt, generated when absent) and references (NAME.sol.txt)     */
+    int32_t limit;               /* at most so many instances of a set, or files; 0: all                            */
+    uint64_t data_seed;          /* MSVDRP: of generated sets (1)                                                   */
+    double reference_seconds;    /* search per reference; 0: a fixed number of steps by size (0)                    */
+    double reference_effort;     /* times that number (1)                                                           */
+    bool references_only;        /* MSVDRP: make the references and stop                                            */
+    const char *best_known;      /* libraries: CSV file "instance,length" that adds to the built-in values          */
+    bool paper_length;           /* libraries: measure as the paper did, the unrounded length rounded up            */
+    const char *results;         /* file that keeps each instance's outcome as soon as it is known; NULL: none      */
+    bool resume;                 /* take over what the results file holds                                           */
+    bool baselines;              /* show the paper's published columns beside                                       */
+    bool peak;                   /* MSVDRP: measure the machine's FP32 peak too and show decisions/s relative to it */
+    bool instances;              /* add a table with every instance                                                 */
+    const char *against;         /* compare with a published column (libraries) or another run's results file       */
+    const char *label;           /* what to call this run in tables; NULL: after the model                          */
+    int threads;                 /* 0: all cores                                                                    */
+    const invit_control *control;
+} invit_eval_options;
+
+INVIT_API invit_eval_options invit_eval_defaults(void);
+/* Name of a set ("tsp-100", ...), NULL past the end. */
+INVIT_API const char *invit_eval_set_name(int i);
+/* The paper's two main tables. Instances that fail are counted in *failures and do not end the run. */
+INVIT_API invit_status invit_eval_msvdrp(const invit_eval_options *options, invit_report **out, int32_t *failures,
+                                         invit_error *err);
+/* Files and folders of TSPLIB and CVRPLIB instances (.tsp, .vrp): a table by instance and one by size. The reference is
+ * the built-in best-known value, options->best_known, or the .opt.tour, .tour or .sol file beside the instance. */
+INVIT_API invit_status invit_eval_files(const invit_eval_options *options, const char *const *paths, int32_t count,
+                                        invit_report **out, int32_t *failures, invit_error *err);
+
+/* The paper's ablation table: variants of the model, each trained from nothing for the same time, then measured on
+ * TSP-1000 and -10000, CVRP-500 and -5000 over the distributions. */
+enum { INVIT_EVAL_VARIANTS = 12 };
+
+typedef struct invit_ablation_options {
+    bool problem[2];                   /* which problems (both)                                                   */
+    bool variant[INVIT_EVAL_VARIANTS]; /* which variants (all)                                                    */
+    double minutes;                    /* of training for each variant and problem                                */
+    invit_train_method method;         /* (INVIT_IMITATE)                                                         */
+    const char *runs;                  /* folder of the training runs, one each; finished ones are not run again  */
+    invit_eval_options eval;           /* sets, limit, references, rollouts, seed, threads, control, baselines    */
+} invit_ablation_options;
+
+INVIT_API invit_ablation_options invit_ablation_defaults(void);
+/* Name of a variant ("2v", "2v-global", ...), NULL past the end. */
+INVIT_API const char *invit_eval_variant_name(int i);
+INVIT_API invit_status invit_eval_ablation(const invit_ablation_options *options, invit_report **out, int32_t *failures,
+                                           invit_error *err);
+
+/* ---- statistics: the paper's three findings on generated instances -------------------------------------------------- */
+
+typedef struct invit_stats_options {
+    bool problem[2];      /* [invit_problem] which ones (both)                                              */
+    bool distribution[4]; /* [invit_distribution] which ones (all); attention uses uniform                  */
+    const int32_t *sizes; /* nodes or customers; edges: the first is the square alone, then totals          */
+    int32_t size_count;   /* 0: the call's own sizes                                                        */
+    int32_t count;        /* instances per size and distribution (20)                                       */
+    double seconds;       /* search per near-optimal solution; 0: a fixed number of steps by size           */
+    double effort;        /* times that number (1)                                                          */
+    uint64_t seed;        /* (1)                                                                            */
+    int threads;          /* 0: all cores                                                                   */
+} invit_stats_options;
+
+INVIT_API invit_stats_options invit_stats_defaults(void);
+/* Each gives a summary for people and the data behind it as one long table (for CSV and figures).
+ * rank: of the next node among the nearest feasible ones along near-optimal solutions.
+ * edges: of a solution that survive when nodes are added outside the unit square.
+ * attention: mass beyond the 100 nearest of the model's largest state view when it is given the whole instance. */
+INVIT_API invit_status invit_stats_rank(const invit_stats_options *options, const invit_control *control,
+                                        invit_report **summary, invit_report **data, invit_error *err);
+INVIT_API invit_status invit_stats_edges(const invit_stats_options *options, const invit_control *control,
+                                         invit_report **summary, invit_report **data, invit_error *err);
+INVIT_API invit_status invit_stats_attention(const invit_model *model, const invit_stats_options *options,
+                                             const invit_control *control, invit_report **summary, invit_report **data,
+                                             invit_error *err);
 
 #ifdef __cplusplus
 }

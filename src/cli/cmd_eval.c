@@ -1,0 +1,404 @@
+/* invit eval: the paper's tables, on generated sets, on libraries, and for variants of the model. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct eval_values {
+    cli_list models, sets, dists, variants, problems;
+    const char *dir, *results, *against, *best_known, *label, *output, *runs;
+    int limit, rollouts, construct, decode, beam, improve, format, method;
+    int64_t iterations;
+    uint64_t data_seed;
+    double temperature, ref_time, ref_effort, minutes;
+    bool refs_only, peak, resume, baselines, instances, paper_length;
+    cli_common common;
+} eval_values;
+
+static const cli_option options[] = {
+    {.name = "model",
+     .letter = 'm',
+     .type = CLI_LIST,
+     .offset = offsetof(eval_values, models),
+     .metavar = "FILE",
+     .fallback = "the bundled ones",
+     .help = "weights; give one for TSP and one for CVRP to do both"},
+    {.name = "limit",
+     .letter = 'n',
+     .type = CLI_INT,
+     .offset = offsetof(eval_values, limit),
+     .metavar = "N",
+     .fallback = "all",
+     .min = 0,
+     .max = 1e9,
+     .help = "at most N instances of a set, or N files"},
+    {.name = "rollouts",
+     .letter = 'r',
+     .type = CLI_INT,
+     .offset = offsetof(eval_values, rollouts),
+     .metavar = "N",
+     .fallback = "by size, as published",
+     .min = 0,
+     .max = 1e6,
+     .help = "rollouts of the policy"},
+    {.name = "construct",
+     .type = CLI_CHOICE,
+     .offset = offsetof(eval_values, construct),
+     .choices = "invit|nearest|greedy|space-filling|savings",
+     .help = "how solutions are constructed"},
+    {.name = "decode",
+     .type = CLI_CHOICE,
+     .offset = offsetof(eval_values, decode),
+     .choices = "greedy|sample|beam",
+     .help = "how the policy's candidates are chosen"},
+    {.name = "temperature",
+     .type = CLI_DOUBLE,
+     .offset = offsetof(eval_values, temperature),
+     .metavar = "T",
+     .min = 1e-3,
+     .max = 100,
+     .help = "of sampling"},
+    {.name = "beam",
+     .type = CLI_INT,
+     .offset = offsetof(eval_values, beam),
+     .metavar = "W",
+     .min = 1,
+     .max = 4096,
+     .help = "width of the beam"},
+    CLI_TIME(eval_values, common, "time for each instance, improvement included; 0: construction only"),
+    {.name = "iterations",
+     .type = CLI_INT64,
+     .offset = offsetof(eval_values, iterations),
+     .metavar = "N",
+     .fallback = "none",
+     .min = -1,
+     .max = 1e15,
+     .help = "improvement steps for each instance instead of a time"},
+    {.name = "improve",
+     .type = CLI_CHOICE,
+     .offset = offsetof(eval_values, improve),
+     .choices = "search|neural|both",
+     .help = "how to improve when there is time"},
+    {.name = "sets",
+     .type = CLI_LIST,
+     .offset = offsetof(eval_values, sets),
+     .metavar = "LIST",
+     .fallback = "all seven",
+     .help = "msvdrp: tsp-100, tsp-1000, tsp-5000, tsp-10000, cvrp-50, cvrp-500, cvrp-5000"},
+    {.name = "dist",
+     .type = CLI_LIST,
+     .offset = offsetof(eval_values, dists),
+     .metavar = "LIST",
+     .fallback = "all four",
+     .help = "msvdrp: uniform, clustered, explosion, implosion"},
+    {.name = "dir",
+     .letter = 'd',
+     .type = CLI_STRING,
+     .offset = offsetof(eval_values, dir),
+     .metavar = "DIR",
+     .help = "msvdrp: where sets (NAME.txt) are taken from and references (NAME.sol.txt) are kept"},
+    {.name = "data-seed",
+     .type = CLI_UINT64,
+     .offset = offsetof(eval_values, data_seed),
+     .metavar = "S",
+     .help = "msvdrp: seed of sets that are not in the folder"},
+    {.name = "ref-time",
+     .type = CLI_SECONDS,
+     .offset = offsetof(eval_values, ref_time),
+     .metavar = "SECONDS",
+     .fallback = "a number of steps by size",
+     .min = 0,
+     .max = 1e6,
+     .help = "msvdrp: search this long for each new reference"},
+    {.name = "ref-effort",
+     .type = CLI_DOUBLE,
+     .offset = offsetof(eval_values, ref_effort),
+     .metavar = "X",
+     .min = 1e-4,
+     .max = 1e4,
+     .help = "msvdrp: times the usual number of steps"},
+    {.name = "refs-only",
+     .type = CLI_BOOL,
+     .offset = offsetof(eval_values, refs_only),
+     .help = "msvdrp: make references and stop"},
+    {.name = "best-known",
+     .type = CLI_STRING,
+     .offset = offsetof(eval_values, best_known),
+     .metavar = "FILE.csv",
+     .help = "libraries: best-known lengths, lines instance,length"},
+    {.name = "paper-length",
+     .type = CLI_BOOL,
+     .offset = offsetof(eval_values, paper_length),
+     .help = "libraries: measure like the paper, unrounded and then rounded up"},
+    {.name = "results",
+     .type = CLI_STRING,
+     .offset = offsetof(eval_values, results),
+     .metavar = "FILE.csv",
+     .help = "keep every instance's result in this file as soon as it is known"},
+    {.name = "resume",
+     .type = CLI_BOOL,
+     .offset = offsetof(eval_values, resume),
+     .help = "skip what the results file holds"},
+    {.name = "baselines",
+     .type = CLI_BOOL,
+     .offset = offsetof(eval_values, baselines),
+     .help = "show the paper's columns too"},
+    {.name = "against",
+     .type = CLI_STRING,
+     .offset = offsetof(eval_values, against),
+     .metavar = "COLUMN|FILE",
+     .help = "win/tie/loss and significance against a published column (libraries) or another results file"},
+    {.name = "peak",
+     .type = CLI_BOOL,
+     .offset = offsetof(eval_values, peak),
+     .help = "msvdrp: measure the machine's FP32 peak first and relate decisions/s to it"},
+    {.name = "instances",
+     .type = CLI_BOOL,
+     .offset = offsetof(eval_values, instances),
+     .help = "msvdrp: list every instance"},
+    {.name = "label",
+     .type = CLI_STRING,
+     .offset = offsetof(eval_values, label),
+     .metavar = "NAME",
+     .fallback = "the model's file name",
+     .help = "what to call this run in the tables"},
+    {.name = "minutes",
+     .type = CLI_DOUBLE,
+     .offset = offsetof(eval_values, minutes),
+     .metavar = "M",
+     .min = 1e-3,
+     .max = 1e6,
+     .help = "ablation: training of each variant and problem"},
+    {.name = "variants",
+     .type = CLI_LIST,
+     .offset = offsetof(eval_values, variants),
+     .metavar = "LIST",
+     .fallback = "all twelve",
+     .help = "ablation: 1v, 2v, 3v, 4v, 2v-global, 2v-noinv, 2v-heads4, 2v-aug4, 2v-noaug, 3v-noaug, 2v-50, "
+             "3v-50"},
+    {.name = "problem",
+     .type = CLI_LIST,
+     .offset = offsetof(eval_values, problems),
+     .metavar = "LIST",
+     .fallback = "tsp,cvrp",
+     .help = "ablation: which problems"},
+    {.name = "method",
+     .type = CLI_CHOICE,
+     .offset = offsetof(eval_values, method),
+     .choices = "imitate|reinforce",
+     .help = "ablation: how the variants are trained"},
+    {.name = "runs",
+     .type = CLI_STRING,
+     .offset = offsetof(eval_values, runs),
+     .metavar = "DIR",
+     .help = "ablation: folder of the training runs; what is finished there is not trained again"},
+    {.name = "format",
+     .letter = 'f',
+     .type = CLI_CHOICE,
+     .offset = offsetof(eval_values, format),
+     .choices = "text|markdown|csv|json",
+     .help = "of the tables"},
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_STRING,
+     .offset = offsetof(eval_values, output),
+     .metavar = "FILE",
+     .fallback = "standard output",
+     .help = "where the tables go"},
+    CLI_SEED(eval_values, common),
+    CLI_THREADS(eval_values, common),
+    CLI_QUIET(eval_values, common),
+    CLI_END};
+
+static const cli_spec spec = {
+    .command = "eval",
+    .usage = "msvdrp [OPTION...]\nFILE|DIR... [OPTION...]\nablation --minutes M [OPTION...]",
+    .about = "Measures a model or a solver: gap to near-optimal references and total time. `msvdrp` runs the "
+             "paper's 28\n"
+             "generated sets and makes the references once; files and folders are TSPLIB and CVRPLIB "
+             "instances with\n"
+             "built-in best-known values.",
+    .options = options,
+    .min_args = 1,
+    .max_args = -1,
+    .more = "Examples:\n"
+            "  invit eval msvdrp --sets tsp-100,tsp-1000 --dist uniform --limit 10 --baselines\n"
+            "  invit eval msvdrp --results run.csv --resume -f markdown\n"
+            "  invit eval tsplib/ cvrplib/ --baselines --against INViT-3V\n"
+            "  invit eval tsplib/ --time 10s\n"};
+
+static int choose(const cli_list *list, const char *(*name)(int), int count, bool *chosen, const char *what)
+{
+    if (list->count == 0) return CLI_GO;
+    const char *names[16];
+    for (int i = 0; i < count; i++) {
+        names[i] = name(i);
+        chosen[i] = false;
+    }
+    for (int k = 0; k < list->count; k++) {
+        int i = 0;
+        while (i < count && strcmp(list->item[k], names[i]) != 0) i++;
+        const char *near = i == count ? cli_nearest(list->item[k], names, count) : NULL;
+        if (near) return cli_bad_usage("unknown %s '%s'; did you mean '%s'?", what, list->item[k], near);
+        if (i == count) return cli_bad_usage("unknown %s '%s'", what, list->item[k]);
+        chosen[i] = true;
+    }
+    return CLI_GO;
+}
+
+static const char *distribution_name(int i)
+{
+    return invit_distribution_name((invit_distribution)i);
+}
+
+/* The models of the run, by problem: those given, or the bundled ones where none is given. */
+static int load_models(const cli_list *given, const bool *needed, invit_model **model)
+{
+    invit_error err;
+    for (int i = 0; i < given->count; i++) {
+        invit_model *m = NULL;
+        if (invit_model_load(given->item[i], &m, &err) != INVIT_OK) return cli_report(&err);
+        invit_problem p = invit_model_problem(m);
+        if (model[p]) {
+            int code = cli_bad_usage("%s and %s are both models for %s", invit_model_path(model[p]),
+                                     given->item[i], p == INVIT_TSP ? "TSP" : "CVRP");
+            invit_model_destroy(m);
+            return code;
+        }
+        model[p] = m;
+    }
+    for (int p = 0; p < 2 && given->count == 0; p++)
+        if (needed[p] && invit_model_load_default((invit_problem)p, &model[p], &err) != INVIT_OK)
+            return cli_report(&err);
+    return CLI_GO;
+}
+
+static int write_report(const invit_report *report, int format, const char *path)
+{
+    invit_error err;
+    char *text = NULL;
+    if (invit_report_render(report, (invit_table_format)format, &text, &err) != INVIT_OK)
+        return cli_report(&err);
+    int code = CLI_OK;
+    FILE *f = path && strcmp(path, "-") != 0 ? fopen(path, "w") : stdout;
+    if (!f)
+        code = cli_fail("%s: cannot write", path);
+    else if (fputs(text, f) == EOF || fflush(f) != 0)
+        code = cli_fail("%s: cannot write", path ? path : "standard output");
+    if (f && f != stdout && fclose(f) != 0 && code == CLI_OK) code = cli_fail("%s: cannot write", path);
+    free(text);
+    return code;
+}
+
+static const char *problem_name(int i)
+{
+    return i == INVIT_TSP ? "tsp" : "cvrp";
+}
+
+/* What the three kinds of evaluation share. */
+static void fill_options(const eval_values *v, invit_eval_options *o)
+{
+    o->solve.construct = (invit_construct)v->construct;
+    o->solve.rollouts = v->rollouts;
+    o->solve.decode = (invit_decode)v->decode;
+    o->solve.temperature = v->temperature;
+    o->solve.beam = v->beam;
+    o->solve.seconds = v->common.time;
+    o->solve.iterations = v->iterations;
+    o->solve.improve = (invit_improve)v->improve;
+    o->solve.seed = v->common.seed;
+    o->dir = v->dir;
+    o->limit = v->limit;
+    o->data_seed = v->data_seed;
+    o->reference_seconds = v->ref_time;
+    o->reference_effort = v->ref_effort;
+    o->references_only = v->refs_only;
+    o->best_known = v->best_known;
+    o->paper_length = v->paper_length;
+    o->results = v->results;
+    o->resume = v->resume;
+    o->baselines = v->baselines;
+    o->peak = v->peak;
+    o->instances = v->instances;
+    o->against = v->against;
+    o->label = v->label;
+    o->threads = v->common.threads;
+}
+
+/* Runs what the first argument names; CLI_GO and a report, or an exit code. */
+static int evaluate(const eval_values *v, const cli_args *args, const invit_control *control,
+                    invit_report **report, int32_t *failures, invit_model **model)
+{
+    invit_error err;
+    invit_status status;
+    int code;
+    bool sets = strcmp(args->item[0], "msvdrp") == 0, ablation = strcmp(args->item[0], "ablation") == 0;
+    bool needed[2] = {!sets && !ablation, !sets && !ablation};
+    invit_ablation_options a = invit_ablation_defaults();
+    invit_eval_options o = ablation ? a.eval : invit_eval_defaults();
+    if ((sets || ablation) && args->count > 1)
+        return cli_bad_usage("%s stands alone, found '%s' after it", args->item[0], args->item[1]);
+    if (v->resume && !v->results) return cli_bad_usage("--resume needs the --results FILE to go on with");
+    if ((code = choose(&v->sets, invit_eval_set_name, INVIT_EVAL_SETS, o.set, "set")) != CLI_GO) return code;
+    if ((code = choose(&v->dists, distribution_name, 4, o.distribution, "distribution")) != CLI_GO)
+        return code;
+    fill_options(v, &o);
+    o.control = control;
+    if (ablation) {
+        if ((code = choose(&v->variants, invit_eval_variant_name, INVIT_EVAL_VARIANTS, a.variant,
+                           "variant")) != CLI_GO)
+            return code;
+        if ((code = choose(&v->problems, problem_name, 2, a.problem, "problem")) != CLI_GO) return code;
+        a.minutes = v->minutes;
+        a.method = v->method ? INVIT_REINFORCE : INVIT_IMITATE;
+        a.runs = v->runs;
+        a.eval = o;
+        status = invit_eval_ablation(&a, report, failures, &err);
+        return status == INVIT_OK ? CLI_GO : cli_report(&err);
+    }
+    for (int i = 0; sets && i < INVIT_EVAL_SETS; i++)
+        if (o.set[i]) needed[strncmp(invit_eval_set_name(i), "cvrp", 4) == 0] = true;
+    if (v->construct == INVIT_CONSTRUCT_INVIT && !v->refs_only &&
+        (code = load_models(&v->models, needed, model)) != CLI_GO)
+        return code;
+    for (int p = 0; p < 2; p++) o.model[p] = model[p];
+    /* A model for one problem, no word on sets: that problem's sets. */
+    for (int i = 0; sets && v->models.count > 0 && v->sets.count == 0 && i < INVIT_EVAL_SETS; i++)
+        o.set[i] = model[strncmp(invit_eval_set_name(i), "cvrp", 4) == 0] != NULL;
+    status = sets ? invit_eval_msvdrp(&o, report, failures, &err)
+                  : invit_eval_files(&o, args->item, args->count, report, failures, &err);
+    return status == INVIT_OK ? CLI_GO : cli_report(&err);
+}
+
+int cmd_eval(int argc, char **argv)
+{
+    eval_values v = {.dir = "msvdrp",
+                     .runs = "ablation",
+                     .temperature = 1,
+                     .beam = 8,
+                     .iterations = -1,
+                     .data_seed = 1,
+                     .ref_effort = 1,
+                     .minutes = 10,
+                     .common = {.seed = 1}};
+    cli_args args;
+    int code = cli_parse(&spec, &v, argc, argv, &args);
+    if (code != CLI_GO) return code;
+
+    invit_report *report = NULL;
+    invit_model *model[2] = {NULL, NULL};
+    int32_t failures = 0;
+    cli_progress progress = {0};
+    invit_control control = cli_control(&progress, v.common.quiet);
+    code = evaluate(&v, &args, &control, &report, &failures, model);
+    cli_progress_clear(&progress);
+    /* Under mpirun only the first process has a report. */
+    if (code == CLI_GO) code = report ? write_report(report, v.format, v.output) : CLI_OK;
+    if (code == CLI_OK && failures > 0)
+        code = cli_fail("%d instance%s failed", failures, failures == 1 ? "" : "s");
+    invit_report_destroy(report);
+    for (int p = 0; p < 2; p++) invit_model_destroy(model[p]);
+    cli_args_free(&args);
+    return code;
+}

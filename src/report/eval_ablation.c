@@ -1,0 +1,198 @@
+/* invit eval ablation: the paper's variants, trained from nothing at equal compute. */
+#include "report/eval.h"
+
+#include "report/baselines.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What a variant changes; the rest is the trainer's default. The order is that of inv_published_variants. */
+typedef struct variant {
+    const char *views;
+    int heads, copies, size; /* copies: augmented copies of each training instance */
+    bool invariant;
+} variant;
+
+static const variant variants[INVIT_EVAL_VARIANTS] = {
+    {"15,100000", 8, 8, 100, true},   /* 2v-global */
+    {"15,35", 8, 8, 100, false},      /* 2v-noinv  */
+    {"15,35", 4, 8, 100, true},       /* 2v-heads4 */
+    {"15,35", 8, 4, 100, true},       /* 2v-aug4   */
+    {"15,35", 8, 1, 100, true},       /* 2v-noaug  */
+    {"15,35,50", 8, 1, 100, true},    /* 3v-noaug  */
+    {"15,35", 8, 8, 50, true},        /* 2v-50     */
+    {"15,35,50", 8, 8, 50, true},     /* 3v-50     */
+    {"15", 8, 8, 100, true},          /* 1v        */
+    {"15,35,50,75", 8, 8, 100, true}, /* 4v        */
+    {"15,35", 8, 8, 100, true},       /* 2v        */
+    {"15,35,50", 8, 8, 100, true},    /* 3v        */
+};
+_Static_assert((int)INVIT_EVAL_VARIANTS == (int)INV_VARIANTS, "one row for each published variant");
+
+/* The four columns of the table, as indices into inv_size_classes. */
+static const int columns[4] = {1, 3, 5, 6};
+/* A view over all remaining nodes costs n^2 a decision: beyond this it is not measured. */
+enum { GLOBAL_UP_TO = 1000 };
+
+const char *invit_eval_variant_name(int i)
+{
+    return i >= 0 && i < INVIT_EVAL_VARIANTS ? inv_published_variants[i].name : NULL;
+}
+
+invit_ablation_options invit_ablation_defaults(void)
+{
+    invit_ablation_options o = {.problem = {true, true},
+                                .minutes = 10,
+                                .method = INVIT_IMITATE,
+                                .runs = "ablation",
+                                .eval = invit_eval_defaults()};
+    for (int i = 0; i < INVIT_EVAL_VARIANTS; i++) o.variant[i] = true;
+    for (int k = 0; k < INVIT_EVAL_SETS; k++) o.eval.set[k] = false;
+    for (int c = 0; c < 4; c++) o.eval.set[columns[c]] = true;
+    return o;
+}
+
+static invit_status train_options(const invit_ablation_options *o, int v, invit_problem problem,
+                                  const char *run, invit_train_options *t, invit_error *err)
+{
+    const variant *x = &variants[v];
+    invit_train_defaults(problem, o->method, t);
+    t->minutes = o->minutes;
+    t->seed = (int64_t)o->eval.solve.seed;
+    t->threads = o->eval.threads;
+    t->validate_small = t->validate_large =
+        0; /* all the time goes into training, and the last weights count */
+    t->heads = x->heads;
+    t->invariant = x->invariant;
+    if (o->method == INVIT_IMITATE)
+        t->walks = x->copies;
+    else
+        t->augment = x->copies;
+    snprintf(t->views, sizeof t->views, "%s", x->views);
+    snprintf(t->data, sizeof t->data, "uniform:%d", x->size);
+    snprintf(t->command, sizeof t->command, "invit eval ablation (%s)", inv_published_variants[v].name);
+    if ((size_t)snprintf(t->run, sizeof t->run, "%s", run) >= sizeof t->run)
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "%s: name too long", run);
+    return INVIT_OK;
+}
+
+/* Trains unless it is done already; a run that was stopped goes on. */
+static invit_status train_variant(const invit_ablation_options *o, int v, invit_problem problem,
+                                  const char *run, invit_train_result *result, invit_error *err)
+{
+    invit_train_options t, saved;
+    char config[1100];
+    INV_CHECK(train_options(o, v, problem, run, &t, err));
+    snprintf(config, sizeof config, "%s/config", run);
+    bool begun = access(config, F_OK) == 0;
+    if (begun) {
+        INV_CHECK(invit_train_load(run, &saved, err));
+        if (saved.minutes != t.minutes || saved.method != t.method || strcmp(saved.views, t.views) != 0)
+            return inv_fail(
+                err, INVIT_ERR_ARGUMENT,
+                "%s holds a run of another kind (%g minutes, views %s); name another folder for the runs",
+                run, saved.minutes, saved.views);
+    }
+    INV_CHECK(invit_train(&t, begun, o->eval.control, result, err));
+    if (!result->finished)
+        return inv_fail(err, INVIT_ERR_CANCELLED, "stopped while training %s; run again to go on", run);
+    return INVIT_OK;
+}
+
+static invit_status measure_variant(const invit_ablation_options *o, inv_comm *comm, int v,
+                                    invit_problem problem, const char *run, double *mean, int32_t *failures,
+                                    invit_error *err)
+{
+    char path[1100], results[1100];
+    invit_eval_options e = o->eval;
+    invit_model *model = NULL;
+    double sets[INVIT_EVAL_SETS];
+    int32_t failed;
+    invit_status status;
+    snprintf(path, sizeof path, "%s/best.safetensors", run);
+    snprintf(results, sizeof results, "%s/results.csv", run);
+    INV_TRY(invit_model_load(path, &model, err));
+    e.model[problem] = model;
+    e.results = results;
+    e.resume = true;
+    bool global = strstr(variants[v].views, "100000");
+    for (int k = 0; k < INVIT_EVAL_SETS; k++)
+        e.set[k] = o->eval.set[k] && inv_size_classes[k].problem == problem &&
+                   (!global || inv_size_classes[k].size <= GLOBAL_UP_TO);
+    INV_TRY(inv_msvdrp_means(&e, comm, sets, &failed, err));
+    *failures += failed;
+    for (int c = 0; c < 4; c++)
+        if (inv_size_classes[columns[c]].problem == problem) mean[c] = sets[columns[c]];
+done:
+    invit_model_destroy(model);
+    return status;
+}
+
+invit_status invit_eval_ablation(const invit_ablation_options *o, invit_report **out, int32_t *failures,
+                                 invit_error *err)
+{
+    invit_report *report = NULL;
+    inv_comm *comm = NULL; /* held for the whole table: the trainer and the evaluation join it */
+    invit_status status;
+    *failures = 0;
+    *out = NULL;
+    if (!(o->minutes > 0)) return inv_fail(err, INVIT_ERR_ARGUMENT, "the training time must be positive");
+    if (mkdir(o->runs, 0777) != 0 && errno != EEXIST)
+        return inv_fail(err, INVIT_ERR_IO, "%s: %s", o->runs, strerror(errno));
+    INV_CHECK(inv_comm_create(&comm, err));
+    INV_TRY(inv_report_create(&report, err));
+    inv_table *t = inv_report_table(report, "Ablation: mean gap in percent over the distributions");
+    inv_table_column(t, "variant", false);
+    for (int c = 0; c < 4; c++) {
+        char name[32];
+        inv_table_column(t, inv_size_classes[columns[c]].title, true);
+        snprintf(name, sizeof name, "published %s", inv_size_classes[columns[c]].name);
+        if (o->eval.baselines) inv_table_column(t, name, true);
+    }
+    inv_table_column(t, "states", true);
+    for (int v = 0; v < INVIT_EVAL_VARIANTS; v++) {
+        double mean[4] = {NAN, NAN, NAN, NAN};
+        int64_t states = 0;
+        if (!o->variant[v]) continue;
+        for (int p = 0; p < 2; p++) {
+            char run[900];
+            invit_train_result result = {0};
+            if (!o->problem[p]) continue;
+            if ((size_t)snprintf(run, sizeof run, "%s/%s-%s", o->runs, p ? "cvrp" : "tsp",
+                                 inv_published_variants[v].name) >= sizeof run) {
+                status = inv_fail(err, INVIT_ERR_ARGUMENT, "%s: name too long", o->runs);
+                goto done;
+            }
+            INV_TRY(train_variant(o, v, p, run, &result, err));
+            INV_TRY(measure_variant(o, comm, v, p, run, mean, failures, err));
+            states += result.states;
+        }
+        inv_table_row(t);
+        inv_table_text(t, "%s", inv_published_variants[v].title);
+        for (int c = 0; c < 4; c++) {
+            inv_table_number(t, mean[c], 2);
+            if (o->eval.baselines) inv_table_number(t, inv_published_variants[v].gap[c], 2);
+        }
+        inv_table_number(t, (double)states, 0);
+    }
+    inv_table_note(
+        t,
+        "Each variant trained from nothing for %g minutes a problem (%s); states: decisions learned from, "
+        "both problems "
+        "together. 1V: action view of 15 alone. The global view is not measured above %d nodes.%s%s",
+        o->minutes,
+        o->method == INVIT_IMITATE ? "imitation; augmentations: walks of each labelled solution"
+                                   : "REINFORCE",
+        GLOBAL_UP_TO, o->eval.baselines ? " " : "", o->eval.baselines ? inv_published_source : "");
+done:
+    if (status == INVIT_OK && inv_comm_rank(comm) == 0)
+        *out = report;
+    else
+        invit_report_destroy(report);
+    inv_comm_destroy(comm);
+    return status;
+}

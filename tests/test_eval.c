@@ -1,0 +1,368 @@
+/* Evaluation: references made once and checked for ever, tables over sets and libraries, faults counted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "invit.h"
+#include "policy/model.h"
+#include "report/eval.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char dir[64];
+
+static int setup(void **state)
+{
+    (void)state;
+    strcpy(dir, "/tmp/invit-eval-XXXXXX");
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    return system(command);
+}
+
+static const char *in_dir(const char *name)
+{
+    static char path[16][256];
+    static int next;
+    char *p = path[next++ % 16];
+    snprintf(p, sizeof path[0], "%s/%s", dir, name);
+    return p;
+}
+
+static char *slurp(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    char *text = calloc(1, 1 << 20);
+    size_t n = fread(text, 1, (1 << 20) - 1, f);
+    text[n] = 0;
+    fclose(f);
+    return text;
+}
+
+static void spit(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static int lines(const char *text)
+{
+    int n = 0;
+    for (; *text; text++) n += *text == '\n';
+    return n;
+}
+
+/* One set, quick references, a constructor that needs no model. */
+static invit_eval_options quick(int set, int limit)
+{
+    invit_eval_options o = invit_eval_defaults();
+    for (int i = 0; i < INVIT_EVAL_SETS; i++) o.set[i] = i == set;
+    for (int i = 0; i < 4; i++) o.distribution[i] = i == INVIT_CLUSTERED;
+    o.dir = dir;
+    o.limit = limit;
+    o.reference_effort = 0.02;
+    o.solve.construct = INVIT_CONSTRUCT_NEAREST;
+    return o;
+}
+
+static invit_status make_references(int set, int limit, invit_error *err)
+{
+    invit_eval_options o = quick(set, limit);
+    invit_report *report = NULL;
+    int32_t failures;
+    o.references_only = true;
+    invit_status status = invit_eval_msvdrp(&o, &report, &failures, err);
+    if (status == INVIT_OK) invit_report_destroy(report);
+    return status;
+}
+
+static void references_are_made_once_and_extended(void **state)
+{
+    (void)state;
+    invit_error err;
+    const char *names[] = {"tsp100-clustered.sol.txt", "cvrp50-clustered.sol.txt"};
+    for (int cvrp = 0; cvrp < 2; cvrp++) {
+        int set = cvrp ? 4 : 0;
+        if (make_references(set, 3, &err) != INVIT_OK) fail_msg("%s", err.message);
+        char *before = slurp(in_dir(names[cvrp]));
+        assert_int_equal(lines(before), 3);
+        assert_int_equal(make_references(set, 5, &err), INVIT_OK);
+        assert_int_equal(make_references(set, 2, &err), INVIT_OK);
+        char *after = slurp(in_dir(names[cvrp]));
+        assert_int_equal(lines(after), 5);
+        assert_memory_equal(before, after, strlen(before));
+        /* Cut anywhere in the last line, it is made again. */
+        char *last = after + strlen(after) - 2;
+        while (last[-1] != '\n') last--;
+        for (int k = 0; k < 6; k++) {
+            long cut = last - after + (long)(strlen(last) - 1) * k / 5;
+            assert_int_equal(truncate(in_dir(names[cvrp]), cut), 0);
+            assert_int_equal(make_references(set, 5, &err), INVIT_OK);
+            char *again = slurp(in_dir(names[cvrp]));
+            assert_int_equal(lines(again), 5);
+            /* the same solution; only its seconds may differ */
+            assert_memory_equal(after, again, (size_t)(strrchr(after, ' ') - after));
+            free(again);
+        }
+        free(before);
+        free(after);
+    }
+    json_t *all = json_load_file(in_dir("tsp100-clustered.sol.json"), 0, NULL);
+    assert_non_null(all);
+    assert_int_equal(json_array_size(json_object_get(all, "runs")), 1);
+    json_decref(all);
+}
+
+static void wrong_references_are_refused(void **state)
+{
+    (void)state;
+    invit_error err;
+    assert_int_equal(make_references(0, 3, &err), INVIT_OK);
+    const char *path = in_dir("tsp100-clustered.sol.txt");
+    char *good = slurp(path), *text = malloc(strlen(good) + 100);
+
+    /* a reference for another instance: two lines exchanged */
+    char *second = strchr(good, '\n') + 1, *third = strchr(second, '\n') + 1;
+    sprintf(text, "%.*s%.*s%s", (int)(third - second), second, (int)(second - good), good, third);
+    spit(path, text);
+    assert_int_equal(make_references(0, 3, &err), INVIT_ERR_INPUT);
+    assert_non_null(strstr(err.message, "another instance"));
+    assert_non_null(strstr(err.message, "sol.txt:1"));
+
+    /* a node twice, another one not at all */
+    char *comma = strchr(good, ',');
+    char *next = strchr(comma + 1, ',');
+    sprintf(text, "%.*s,%.*s%s", (int)(comma - good), good, (int)(comma - good), good, next);
+    spit(path, text);
+    assert_int_equal(make_references(0, 3, &err), INVIT_ERR_INPUT);
+
+    /* the stated length is one per mille off */
+    char *space = strchr(good, ' ');
+    double length = strtod(space, NULL);
+    sprintf(text, "%.*s %.9f 0\n%s", (int)(space - good), good, length * 1.001, second);
+    spit(path, text);
+    assert_int_equal(make_references(0, 3, &err), INVIT_ERR_INPUT);
+    assert_non_null(strstr(err.message, "states length"));
+
+    /* other instances altogether */
+    spit(path, good);
+    invit_eval_options o = quick(0, 3);
+    invit_report *report;
+    int32_t failures;
+    o.data_seed = 2;
+    assert_int_equal(invit_eval_msvdrp(&o, &report, &failures, &err), INVIT_ERR_INPUT);
+    assert_non_null(strstr(err.message, "other instances"));
+
+    /* somebody else's file is used, but not added to */
+    assert_int_equal(unlink(in_dir("tsp100-clustered.sol.json")), 0);
+    assert_int_equal(make_references(0, 3, &err), INVIT_OK);
+    assert_int_equal(make_references(0, 4, &err), INVIT_ERR_INPUT);
+    assert_non_null(strstr(err.message, "3 references, expected 4"));
+    free(text);
+    free(good);
+}
+
+static void a_set_of_another_size_is_refused(void **state)
+{
+    (void)state;
+    invit_error err;
+    spit(in_dir("tsp100-clustered.txt"), "0,0 1,0 1,1 0,1\n");
+    assert_int_equal(make_references(0, 3, &err), INVIT_ERR_INPUT);
+    assert_non_null(strstr(err.message, "expected TSP-100"));
+}
+
+static json_t *table(invit_report *report, const char *title)
+{
+    char *text;
+    assert_int_equal(invit_report_render(report, INVIT_TABLE_JSON, &text, NULL), INVIT_OK);
+    json_t *all = json_loads(text, 0, NULL), *found = NULL, *t;
+    size_t i;
+    free(text);
+    assert_non_null(all);
+    json_array_foreach(all, i, t) if (strstr(json_string_value(json_object_get(t, "title")), title)) found =
+        t;
+    if (!found) fail_msg("no table %s", title);
+    json_incref(found);
+    json_decref(all);
+    return found;
+}
+
+static double number(json_t *t, int row, const char *column)
+{
+    json_t *v = json_object_get(json_array_get(json_object_get(t, "rows"), (size_t)row), column);
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static void sets_are_measured_and_resumed(void **state)
+{
+    (void)state;
+    invit_error err;
+    invit_report *report;
+    int32_t failures;
+    invit_eval_options o = quick(0, 4);
+    o.set[4] = true;
+    o.results = in_dir("results.csv");
+    o.baselines = o.instances = true;
+    if (invit_eval_msvdrp(&o, &report, &failures, &err) != INVIT_OK) fail_msg("%s", err.message);
+    assert_int_equal(failures, 0);
+    json_t *main_table = table(report, "TSP: mean gap"), *detail = table(report, "By set"),
+           *each = table(report, "By instance");
+    assert_int_equal(json_array_size(json_object_get(main_table, "rows")),
+                     10);                                  /* nine published rows and ours */
+    assert_true(number(main_table, 7, "TSP-100") == 3.12); /* INViT-2V, clustered */
+    double gap = number(main_table, 9, "TSP-100");
+    assert_true(gap > 3 && gap < 60); /* nearest neighbour is some 25 % off */
+    assert_true(fabs(number(detail, 0, "gap %") - gap) < 1e-9 && number(detail, 0, "instances") == 4);
+    assert_int_equal(json_array_size(json_object_get(each, "rows")), 8);
+    double sum = 0;
+    for (int i = 0; i < 4; i++) {
+        sum += number(each, i, "gap %");
+        double l = number(each, i, "length"), r = number(each, i, "reference");
+        assert_true(fabs(number(each, i, "gap %") - 100 * (l - r) / r) < 1e-6);
+    }
+    assert_true(fabs(sum / 4 - gap) < 1e-6);
+    json_decref(main_table);
+    json_decref(detail);
+    json_decref(each);
+    invit_report_destroy(report);
+
+    /* Resumed, nothing is done again; compared with itself, everything is a tie. */
+    char *before = slurp(o.results);
+    o.resume = true;
+    char *copy = strdup(in_dir("copy.csv"));
+    spit(copy, before);
+    o.against = copy;
+    assert_int_equal(invit_eval_msvdrp(&o, &report, &failures, &err), INVIT_OK);
+    detail = table(report, "By set");
+    assert_true(number(detail, 0, "ties") == 4 && number(detail, 0, "wins") == 0);
+    json_decref(detail);
+    invit_report_destroy(report);
+    char *after = slurp(o.results);
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+    /* Another configuration does not mix with it. */
+    o.solve.construct = INVIT_CONSTRUCT_GREEDY;
+    assert_int_equal(invit_eval_msvdrp(&o, &report, &failures, &err), INVIT_ERR_INPUT);
+    free(copy);
+}
+
+static void a_model_is_asked_for(void **state)
+{
+    (void)state;
+    invit_error err;
+    invit_report *report;
+    int32_t failures;
+    invit_eval_options o = quick(0, 2);
+    o.solve.construct = INVIT_CONSTRUCT_INVIT;
+    assert_int_equal(invit_eval_msvdrp(&o, &report, &failures, &err), INVIT_ERR_ARGUMENT);
+    assert_non_null(strstr(err.message, "no model for TSP"));
+    invit_model *m;
+    inv_config c;
+    inv_config_defaults(&c, INVIT_CVRP);
+    assert_int_equal(inv_model_create(&c, &m, &err), INVIT_OK);
+    o.model[INVIT_TSP] = m;
+    assert_int_equal(invit_eval_msvdrp(&o, &report, &failures, &err), INVIT_ERR_ARGUMENT);
+    invit_model_destroy(m);
+}
+
+static const char square[] =
+    "NAME: square\nTYPE: TSP\nDIMENSION: 4\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n"
+    "1 0 0\n2 0 10\n3 10 10\n4 10 0\nEOF\n";
+
+static void libraries_are_measured(void **state)
+{
+    (void)state;
+    invit_error err;
+    invit_report *report;
+    int32_t failures;
+    invit_eval_options o = invit_eval_defaults();
+    o.solve.construct = INVIT_CONSTRUCT_NEAREST;
+    o.baselines = true;
+    spit(in_dir("square.tsp"), square);
+    spit(in_dir("square.opt.tour"), "TYPE: TOUR\nDIMENSION: 4\nTOUR_SECTION\n1\n2\n3\n4\n-1\nEOF\n");
+    spit(in_dir("broken.tsp"), "NAME: broken\nTYPE: TSP\nDIMENSION: 4\n");
+    /* berlin52's name is known to the paper and to the best-known table, whatever its nodes are here */
+    spit(in_dir("berlin52.tsp"),
+         "NAME: berlin52\nTYPE: TSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n"
+         "1 0 0\n2 0 3000\n3 4000 0\nEOF\n");
+    const char *paths[] = {dir};
+    if (invit_eval_files(&o, paths, 1, &report, &failures, &err) != INVIT_OK) fail_msg("%s", err.message);
+    assert_int_equal(failures, 1);
+    json_t *t = table(report, "TSP by instance"), *failed = table(report, "Failed"),
+           *compared = table(report, "compared");
+    assert_true(number(t, 0, "reference") == 7542 && number(t, 0, "length") == 12000 &&
+                number(t, 0, "INViT-2V") == 1.41);
+    assert_true(number(t, 1, "reference") == 40 && number(t, 1, "nearest neighbour") == 0);
+    assert_int_equal(json_array_size(json_object_get(failed, "rows")), 1);
+    assert_true(number(compared, 0, "pairs") == 1 && number(compared, 0, "losses") == 1);
+    json_decref(t);
+    json_decref(failed);
+    json_decref(compared);
+    invit_report_destroy(report);
+
+    /* A tour that is none, or whose length is a lie, makes its instance fail, not the run. */
+    spit(in_dir("square.opt.tour"), "TYPE: TOUR\nDIMENSION: 4\nTOUR_SECTION\n1\n2\n2\n4\n-1\nEOF\n");
+    assert_int_equal(invit_eval_files(&o, paths, 1, &report, &failures, &err), INVIT_OK);
+    assert_int_equal(failures, 2);
+    invit_report_destroy(report);
+
+    const char *nowhere[] = {"/no/such/place"};
+    assert_int_equal(invit_eval_files(&o, nowhere, 1, &report, &failures, &err), INVIT_ERR_IO);
+    o.against = "/no/such/column";
+    assert_int_equal(invit_eval_files(&o, paths, 1, &report, &failures, &err), INVIT_ERR_IO);
+}
+
+static void best_known_values_from_a_file(void **state)
+{
+    (void)state;
+    invit_error err;
+    invit_report *report;
+    int32_t failures;
+    invit_eval_options o = invit_eval_defaults();
+    o.solve.construct = INVIT_CONSTRUCT_NEAREST;
+    o.best_known = in_dir("best.csv");
+    spit(in_dir("square.tsp"), square);
+    spit(in_dir("best.csv"), "instance,best_known\nsquare,32\n");
+    const char *paths[] = {in_dir("square.tsp")};
+    assert_int_equal(invit_eval_files(&o, paths, 1, &report, &failures, &err), INVIT_OK);
+    json_t *t = table(report, "TSP by instance");
+    assert_true(fabs(number(t, 0, "nearest neighbour") - 25) < 1e-9);
+    json_decref(t);
+    invit_report_destroy(report);
+    spit(in_dir("best.csv"), "instance,best_known\nsquare,many\n");
+    assert_int_equal(invit_eval_files(&o, paths, 1, &report, &failures, &err), INVIT_OK);
+    assert_int_equal(failures, 1);
+    invit_report_destroy(report);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(references_are_made_once_and_extended, setup, teardown),
+        cmocka_unit_test_setup_teardown(wrong_references_are_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_set_of_another_size_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(sets_are_measured_and_resumed, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_model_is_asked_for, setup, teardown),
+        cmocka_unit_test_setup_teardown(libraries_are_measured, setup, teardown),
+        cmocka_unit_test_setup_teardown(best_known_values_from_a_file, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
