@@ -60,6 +60,13 @@ typedef float v4 __attribute__((vector_size(16)));
 typedef float v8 __attribute__((vector_size(32)));
 #endif
 
+typedef int32_t v4i __attribute__((vector_size(16)));
+INLINE v4 larger4(v4 a, v4 b)
+{
+    v4i m = a > b;
+    return (v4)(((v4i)a & m) | ((v4i)b & ~m));
+}
+
 /* Sum of the lanes, by halves. */
 INLINE float sum(vf x)
 {
@@ -80,9 +87,19 @@ INLINE float sum(vf x)
 
 INLINE float largest(vf x)
 {
-    float m = x[0];
-    UNROLL for (int i = 1; i < VL; i++) m = x[i] > m ? x[i] : m;
-    return m;
+#if VECTOR_BYTES == 64
+    x = larger(x, __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
+#endif
+#if VECTOR_BYTES >= 32
+    v4 a, b;
+    memcpy(&a, &x, 16);
+    memcpy(&b, (char *)&x + 16, 16);
+    a = larger4(a, b);
+#else
+    v4 a = x;
+#endif
+    a = larger4(a, __builtin_shufflevector(a, a, 2, 3, 0, 1));
+    return a[0] > a[1] ? a[0] : a[1];
 }
 
 /* exp(x) for x <= 0 to 1e-7 relative; 0 below -87. */
@@ -182,8 +199,9 @@ static void tile_any(int rows, const product *s, const float *A, const float *B,
 {
     switch (rows) {
         TILE_CASE(1)
-        TILE_CASE(2) TILE_CASE(3) TILE_CASE(4) TILE_CASE(5) TILE_CASE(6) TILE_CASE(7) TILE_CASE(8)
-            TILE_CASE(9) TILE_CASE(10) TILE_CASE(11) TILE_CASE(12)
+        TILE_CASE(2)
+        TILE_CASE(3) TILE_CASE(4) TILE_CASE(5) TILE_CASE(6) TILE_CASE(7) TILE_CASE(8) TILE_CASE(9)
+            TILE_CASE(10) TILE_CASE(11) TILE_CASE(12)
     }
 }
 
@@ -201,36 +219,55 @@ static void tile_packed(int rows, const product *s, const float *A, const float 
 {
     switch (rows) {
         TILE_CASE(1)
-        TILE_CASE(2) TILE_CASE(3) TILE_CASE(4) TILE_CASE(5) TILE_CASE(6) TILE_CASE(7) TILE_CASE(8)
-            TILE_CASE(9) TILE_CASE(10) TILE_CASE(11) TILE_CASE(12)
+        TILE_CASE(2)
+        TILE_CASE(3) TILE_CASE(4) TILE_CASE(5) TILE_CASE(6) TILE_CASE(7) TILE_CASE(8) TILE_CASE(9)
+            TILE_CASE(10) TILE_CASE(11) TILE_CASE(12)
     }
 }
 #undef TILE_CASE
 
-/* Rows of tile number t when M rows are split into `tiles` tiles as evenly as can be: begin of tile t. */
-INLINE int split(int M, int tiles, int t)
+/* Rows are cut into tiles (and tiles into blocks) as evenly as can be: the first `longer` parts have one
+ * more. */
+typedef struct parts {
+    int count, size, longer;
+} parts;
+
+INLINE parts cut(int total, int most)
 {
-    return (int)((int64_t)M * t / tiles);
+    int count = (total + most - 1) / most;
+    return (parts){count, count > 0 ? total / count : 0, count > 0 ? total % count : 0};
+}
+INLINE int part_size(parts p, int i)
+{
+    return p.size + (i < p.longer);
 }
 
-enum { ROW_BLOCK = 8 * MR >= 48 ? 48 : 8 * MR };
+enum { ROW_BLOCK = 48 }; /* rows that pass under one panel of B while it is in the first-level cache */
 
 static void gemm(int M, int N, int K, const float *A, ptrdiff_t lda, const float *B, float *C, ptrdiff_t ldc,
                  const float *bias, inv_epilogue epilogue, const float *mask)
 {
     product s = {.K = K, .rs = lda, .ldc = ldc, .epilogue = epilogue};
-    int blocks = (M + ROW_BLOCK - 1) / ROW_BLOCK;
-    for (int b = 0; b < blocks; b++) {
-        int m0 = split(M, blocks, b), rows = split(M, blocks, b + 1) - m0, tiles = (rows + MR - 1) / MR;
+    parts blocks = cut(M, ROW_BLOCK);
+    for (int b = 0; b < blocks.count; b++) {
+        int rows = part_size(blocks, b);
+        parts tiles = cut(rows, MR);
         for (int n = 0; n < N; n += INV_PANEL) {
-            const float *panel = B + (ptrdiff_t)n * K;
+            const float *panel = B + (ptrdiff_t)n * K, *a = A, *keep_where = mask ? mask + n : NULL;
+            const float *shift = bias ? bias + n : NULL;
+            float *c = C + n;
             int cols = N - n < INV_PANEL ? N - n : INV_PANEL;
-            for (int t = 0; t < tiles; t++) {
-                int m = m0 + split(rows, tiles, t), count = m0 + split(rows, tiles, t + 1) - m;
-                tile_packed(count, &s, A + m * lda, panel, C + m * ldc + n, cols, bias ? bias + n : NULL,
-                            mask ? mask + m * ldc + n : NULL);
+            for (int t = 0; t < tiles.count; t++) {
+                int count = part_size(tiles, t);
+                tile_packed(count, &s, a, panel, c, cols, shift, keep_where);
+                a += count * lda;
+                c += count * ldc;
+                if (mask) keep_where += count * ldc;
             }
         }
+        A += rows * lda;
+        C += rows * ldc;
+        if (mask) mask += rows * ldc;
     }
 }
 
@@ -239,24 +276,30 @@ static void small_gemm(int M, int N, int K, const float *A, ptrdiff_t rs, ptrdif
                        ptrdiff_t bs, float *C, ptrdiff_t ldc, inv_epilogue epilogue)
 {
     product s = {.K = K, .rs = rs, .ks = ks, .bs = bs, .ldc = ldc, .epilogue = epilogue};
-    int tiles = (M + MR - 1) / MR;
+    parts tiles = cut(M, MR);
     for (int n = 0; n < N; n += INV_PANEL) {
         int cols = N - n < INV_PANEL ? N - n : INV_PANEL;
-        for (int t = 0; t < tiles; t++) {
-            int m = split(M, tiles, t), count = split(M, tiles, t + 1) - m;
+        for (int t = 0, m = 0; t < tiles.count; t++) {
+            int count = part_size(tiles, t);
             tile_any(count, &s, A + m * rs, B + n, C + m * ldc + n, cols, NULL, NULL);
+            m += count;
         }
     }
 }
 
-enum { DEPTH_BLOCK = 128 }; /* rows of X and Y summed at a time: both panels stay in the first-level cache */
+/* Rows summed at a time, and columns of Y that meet all of X before the next ones: with these, a panel of X
+ * and a block of Y lie in the first-level cache together. */
+enum { DEPTH_BLOCK = 128, WIDTH_BLOCK = 24 };
 
 static void gemm_tn(int M, int N, int K, const float *Y, ptrdiff_t ldy, const float *X, ptrdiff_t ldx,
                     float *W, ptrdiff_t ldw)
 {
     for (int m = 0; m < M; m += DEPTH_BLOCK) {
         int depth = M - m < DEPTH_BLOCK ? M - m : DEPTH_BLOCK;
-        small_gemm(N, K, depth, Y + m * ldy, 1, ldy, X + m * ldx, ldx, W, ldw, INV_ADD);
+        for (int n = 0; n < N; n += WIDTH_BLOCK) {
+            int width = N - n < WIDTH_BLOCK ? N - n : WIDTH_BLOCK;
+            small_gemm(width, K, depth, Y + m * ldy + n, 1, ldy, X + m * ldx, ldx, W + n * ldw, ldw, INV_ADD);
+        }
     }
 }
 
@@ -312,12 +355,13 @@ static void pack_rows(int n, int width, const float *X, ptrdiff_t ldx, float *pa
 INLINE void scores(int m, int n, int width, const float *A, ptrdiff_t lda, const float *packed, float *S)
 {
     product s = {.K = width, .rs = lda, .ldc = inv_keys(n), .epilogue = INV_STORE};
-    int tiles = (m + MR - 1) / MR;
+    parts tiles = cut(m, MR);
     for (int j = 0; j < n; j += INV_PANEL)
-        for (int t = 0; t < tiles; t++) {
-            int i = split(m, tiles, t), count = split(m, tiles, t + 1) - i;
+        for (int t = 0, i = 0; t < tiles.count; t++) {
+            int count = part_size(tiles, t);
             tile_packed(count, &s, A + i * lda, packed + (ptrdiff_t)j * width, S + i * s.ldc + j, INV_PANEL,
                         NULL, NULL);
+            i += count;
         }
 }
 
@@ -325,29 +369,23 @@ INLINE void scores(int m, int n, int width, const float *A, ptrdiff_t lda, const
 INLINE void softmax(int m, int n, float scale, float *S)
 {
     ptrdiff_t ld = inv_keys(n);
-    int whole = n / VL * VL;
-    vi tail = first_lanes(n - whole);
+    int last = (n - 1) / VL * VL;
+    vi tail = first_lanes(n - last);
+    vf outside = (vf)((vi)splat(-INFINITY) & ~tail), by = splat(scale);
     for (int i = 0; i < m; i++, S += ld) {
-        vf top = splat(-INFINITY);
-        for (int j = 0; j < whole; j += VL) top = larger(load(S + j), top);
-        float max = largest(top);
-        for (int j = whole; j < n; j++) max = S[j] > max ? S[j] : max;
-        vf total = splat(0.0f), shift = splat(max), by = splat(scale);
-        for (int j = 0; j < whole; j += VL) {
+        vf z = (vf)((vi)keep(load(S + last), tail) | (vi)outside), top = z, total;
+        for (int j = 0; j < last; j += VL) top = larger(load(S + j), top);
+        vf shift = splat(largest(top));
+        total = exp_nonpositive((z - shift) * by);
+        store(S + last, total);
+        for (int j = 0; j < last; j += VL) {
             vf p = exp_nonpositive((load(S + j) - shift) * by);
             total += p;
             store(S + j, p);
         }
-        int j = whole;
-        if (whole < n) {
-            vf p = keep(exp_nonpositive(keep((load(S + j) - shift) * by, tail)), tail);
-            total += p;
-            store(S + j, p);
-            j += VL;
-        }
-        for (; j < ld; j += VL) store(S + j, splat(0.0f));
         vf inverse = splat(1.0f / sum(total));
-        for (j = 0; j < n; j += VL) store(S + j, load(S + j) * inverse);
+        for (int j = 0; j <= last; j += VL) store(S + j, load(S + j) * inverse);
+        for (int j = last + VL; j < ld; j += VL) store(S + j, splat(0.0f));
     }
 }
 
