@@ -380,7 +380,8 @@ int main(int argc, char **argv)
             continue;
         }
         bool ok = d.prob <= PROBABILITY && d.tours == 0 && d.logprob <= LOGPROB && d.length <= LENGTH;
-        if (d.training) ok = ok && d.loss <= 1e-3 && d.gradient <= GRADIENT && d.after <= PARAMETER;
+        if (d.training)
+            ok = ok && d.loss <= 1e-3 && d.gradients > 0 && d.gradient <= GRADIENT && d.after <= PARAMETER;
         printf("%-16s %-4s %5lld decisions  prob %.1e  tours differ %lld  logprob %.1e  length %.1e", name,
                ok ? "ok" : "FAIL", (long long)d.steps, d.prob, (long long)d.tours, d.logprob, d.length);
         if (d.training)

@@ -1,0 +1,438 @@
+/* The policy against a plain reading of its definition, on random weights and every kind of small instance.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "nn/kernels.h"
+#include "policy/policy.h"
+#include "reference.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- models and instances
+ * ------------------------------------------------------------------------------------------- */
+
+typedef struct variant {
+    const char *name;
+    inv_config config;
+} variant;
+
+#define SMALL                                                                                                \
+    .dim = 16, .ff = 32, .heads = 2, .state_layers = 2, .action_layers = 2, .decoder_layers = 3,             \
+    .invariant = true
+static const variant variants[] = {
+    {"tsp 2v", {.problem = INVIT_TSP, SMALL, .action_k = 5, .state_views = 1, .state_k = {9}}},
+    {"tsp 1v", {.problem = INVIT_TSP, SMALL, .action_k = 5}},
+    {"tsp 4v", {.problem = INVIT_TSP, SMALL, .action_k = 3, .state_views = 3, .state_k = {5, 8, 20}}},
+    {"tsp global", {.problem = INVIT_TSP, SMALL, .action_k = 4, .state_views = 1, .state_k = {100000}}},
+    {"cvrp 2v", {.problem = INVIT_CVRP, SMALL, .action_k = 5, .state_views = 1, .state_k = {9}}},
+    {"cvrp 1v", {.problem = INVIT_CVRP, SMALL, .action_k = 5}},
+    {"cvrp 3v", {.problem = INVIT_CVRP, SMALL, .action_k = 4, .state_views = 2, .state_k = {7, 11}}},
+    /* widths that fill no vector, one head, other depths, k equal in two views */
+    {"tsp odd",
+     {.problem = INVIT_TSP,
+      .dim = 21,
+      .ff = 19,
+      .heads = 3,
+      .state_layers = 1,
+      .action_layers = 3,
+      .decoder_layers = 2,
+      .action_k = 6,
+      .state_views = 2,
+      .state_k = {6, 17},
+      .invariant = false}},
+    {"cvrp odd",
+     {.problem = INVIT_CVRP,
+      .dim = 10,
+      .ff = 70,
+      .heads = 1,
+      .state_layers = 3,
+      .action_layers = 1,
+      .decoder_layers = 1,
+      .action_k = 18,
+      .state_views = 1,
+      .state_k = {35},
+      .invariant = true}},
+    {"cvrp wide",
+     {.problem = INVIT_CVRP,
+      .dim = 48,
+      .ff = 100,
+      .heads = 2,
+      .state_layers = 2,
+      .action_layers = 2,
+      .decoder_layers = 4,
+      .action_k = 5,
+      .state_views = 1,
+      .state_k = {12},
+      .invariant = false}},
+};
+enum { VARIANTS = sizeof variants / sizeof variants[0] };
+
+typedef enum layout { RANDOM, DUPLICATES, ALL_EQUAL, COLLINEAR, LAYOUTS } layout;
+
+static invit_instance *make_instance(invit_problem problem, int32_t n, layout how, uint64_t seed)
+{
+    inv_rng r;
+    inv_rng_init(&r, seed, (uint64_t)how);
+    double *xy = calloc(2 * (size_t)n, sizeof *xy);
+    int64_t *demand = calloc((size_t)n, sizeof *demand);
+    for (int32_t i = 0; i < n; i++) {
+        double x = inv_rng_double(&r), y = inv_rng_double(&r);
+        if (how == DUPLICATES) x = floor(3 * x) / 3, y = floor(3 * y) / 3;
+        if (how == ALL_EQUAL) x = 0.25, y = 0.75;
+        if (how == COLLINEAR) y = 0.5;
+        xy[2 * i] = x, xy[2 * i + 1] = y;
+        /* 0 (served, costs no load), 10 = capacity (a route of its own), and sums that fill a vehicle exactly
+         */
+        demand[i] = i == 0 ? 0 : i % 7 == 3 ? 0 : i % 7 == 5 ? 10 : 1 + (int64_t)inv_rng_below(&r, 5);
+    }
+    invit_instance *p = NULL;
+    invit_status status = problem == INVIT_CVRP
+                              ? invit_instance_create_cvrp(xy, demand, n, 10, INVIT_EXACT, &p, NULL)
+                              : invit_instance_create_tsp(xy, n, INVIT_EXACT, &p, NULL);
+    assert_int_equal(status, INVIT_OK);
+    free(xy);
+    free(demand);
+    return p;
+}
+
+static struct invit_model *make_model(const inv_config *c, uint64_t seed)
+{
+    struct invit_model *m = NULL;
+    invit_error err;
+    if (inv_model_create(c, &m, &err) != INVIT_OK) fail_msg("%s", err.message);
+    inv_model_randomise(m, seed);
+    inv_rng r; /* norms away from 1 and 0, so that a swapped one is seen */
+    inv_rng_init(&r, seed, 99);
+    for (int32_t i = 0; i < m->tensors; i++)
+        if (m->tensor[i].rank == 1)
+            for (size_t j = 0; j < m->tensor[i].count; j++)
+                m->param[m->tensor[i].offset + j] += (float)(0.3 * inv_rng_normal(&r));
+    return m;
+}
+
+static double *doubles(const struct invit_model *m)
+{
+    double *param = calloc(m->params, sizeof *param);
+    for (size_t i = 0; i < m->params; i++) param[i] = (double)m->param[i];
+    return param;
+}
+
+/* ---- rollouts as lists of states
+ * -------------------------------------------------------------------------------------- */
+
+typedef struct states {
+    inv_state *s;
+    int32_t *chosen; /* slot */
+    int32_t count, room;
+} states;
+
+static void states_free(states *list)
+{
+    for (int32_t i = 0; i < list->count; i++) reference_state_free(&list->s[i]);
+    free(list->s);
+    free(list->chosen);
+    *list = (states){0};
+}
+
+/* All decisions of one random rollout. */
+static void random_rollout(const invit_instance *p, const inv_config *c, uint64_t seed, states *list)
+{
+    inv_rng r;
+    inv_rng_init(&r, seed, 5);
+    bool cvrp = p->problem == INVIT_CVRP, *visited = calloc((size_t)p->n, sizeof *visited);
+    int32_t slots = inv_candidates(c), first = cvrp ? 0 : (int32_t)inv_rng_below(&r, (uint32_t)p->n),
+            last = first;
+    int32_t left = p->n - 1;
+    int64_t load = p->capacity;
+    visited[first] = true;
+    while (left > 0) {
+        if (list->count == list->room) {
+            list->room = 2 * list->room + 16;
+            list->s = realloc(list->s, (size_t)list->room * sizeof *list->s);
+            list->chosen = realloc(list->chosen, (size_t)list->room * sizeof *list->chosen);
+        }
+        inv_state *s = &list->s[list->count];
+        reference_state_init(s, p->n);
+        reference_view(p, c, visited, last, first, load, s);
+        int32_t n = s->action + (s->depot_open ? 1 : 0), pick;
+        assert_true(n > 0);
+        pick = (int32_t)inv_rng_below(&r, (uint32_t)n);
+        bool depot = pick == s->action;
+        list->chosen[list->count++] = depot ? slots - 1 : pick;
+        last = depot ? 0 : s->node[pick];
+        if (depot) {
+            load = p->capacity;
+        } else {
+            visited[last] = true;
+            left--;
+            if (cvrp) load -= p->demand[last];
+        }
+    }
+    free(visited);
+}
+
+/* ---- tests
+ * -------------------------------------------------------------------------------------------------------------
+ */
+
+static double worst_difference(const struct invit_model *m, const states *list, bool training)
+{
+    inv_prepared *w = NULL;
+    inv_policy *p = NULL;
+    invit_error err;
+    int32_t slots = inv_candidates(&m->config);
+    float *logp = calloc((size_t)(list->count * slots) + 1, sizeof *logp);
+    double *wanted = calloc((size_t)slots, sizeof *wanted), *param = doubles(m), worst = 0;
+    if (inv_prepared_create(m, training, &w, &err) != INVIT_OK) fail_msg("%s", err.message);
+    if (inv_policy_create(w, list->count > 0 ? list->count : 1, training, &p, &err) != INVIT_OK)
+        fail_msg("%s", err.message);
+    if (inv_policy_forward(p, list->s, list->count, logp, &err) != INVIT_OK) fail_msg("%s", err.message);
+    for (int32_t i = 0; i < list->count; i++) {
+        reference_forward(m, param, &list->s[i], wanted);
+        for (int32_t j = 0; j < slots; j++) {
+            double got = (double)logp[i * slots + j];
+            if (isinf(wanted[j]) || isinf(got)) {
+                assert_true(got == wanted[j]);
+                continue;
+            }
+            if (!(fabs(got - wanted[j]) <= worst)) worst = fabs(got - wanted[j]);
+        }
+    }
+    inv_policy_destroy(p);
+    inv_prepared_destroy(w);
+    free(logp);
+    free(wanted);
+    free(param);
+    return worst;
+}
+
+static void agrees_with_the_definition(void **state)
+{
+    (void)state;
+    static const int32_t sizes[] = {1, 2, 3, 6, 13, 30};
+    for (int v = 0; v < VARIANTS; v++) {
+        struct invit_model *m = make_model(&variants[v].config, (uint64_t)v + 1);
+        for (int how = 0; how < LAYOUTS; how++) {
+            states list = {0};
+            for (int i = 0; i < 6; i++) {
+                invit_instance *p =
+                    make_instance(m->config.problem, sizes[i], (layout)how, (uint64_t)(10 * v + i));
+                random_rollout(p, &m->config, (uint64_t)i, &list);
+                invit_instance_destroy(p);
+            }
+            for (int training = 0; training < 2; training++) {
+                double worst = worst_difference(m, &list, training);
+                if (!(worst < 2e-4))
+                    fail_msg("%s, layout %d: log-probability off by %g", variants[v].name, how, worst);
+            }
+            states_free(&list);
+        }
+        invit_model_destroy(m);
+    }
+}
+
+static void every_kernel_table_agrees(void **state)
+{
+    (void)state;
+    const inv_kernels *table[4];
+    int tables = inv_kernels_list(table);
+    states list = {0};
+    inv_config c = variants[6].config;
+    c.dim = 40, c.heads = 4, c.ff = 72;
+    struct invit_model *m = make_model(&c, 3);
+    invit_instance *p = make_instance(INVIT_CVRP, 25, RANDOM, 3);
+    random_rollout(p, &c, 4, &list);
+    for (int i = 0; i < tables; i++) {
+        setenv("INVIT_KERNELS", table[i]->name, 1);
+        assert_ptr_equal(inv_kernels_best(), table[i]);
+        double worst = worst_difference(m, &list, true);
+        if (!(worst < 1e-4)) fail_msg("%s: log-probability off by %g", table[i]->name, worst);
+    }
+    unsetenv("INVIT_KERNELS");
+    states_free(&list);
+    invit_instance_destroy(p);
+    invit_model_destroy(m);
+}
+
+/* Alone, in any batch, in any order, training or not: the same bits. */
+static void a_state_does_not_see_its_batch(void **state)
+{
+    (void)state;
+    for (int v = 0; v < VARIANTS; v++) {
+        const inv_config *c = &variants[v].config;
+        struct invit_model *m = make_model(c, 7);
+        invit_instance *p = make_instance(c->problem, 22, RANDOM, 8);
+        states list = {0};
+        random_rollout(p, c, 9, &list);
+        int32_t slots = inv_candidates(c), n = list.count;
+        inv_prepared *w = NULL;
+        assert_int_equal(inv_prepared_create(m, true, &w, NULL), INVIT_OK);
+        float *all = calloc((size_t)(n * slots), sizeof *all),
+              *some = calloc((size_t)(n * slots), sizeof *some);
+        static const int32_t batches[] = {64, 1, 3, 7, 64};
+        for (int i = 0; i < 5; i++) {
+            inv_policy *policy = NULL;
+            assert_int_equal(inv_policy_create(w, batches[i], i == 4, &policy, NULL), INVIT_OK);
+            for (int32_t at = 0; at < n; at += batches[i]) {
+                int32_t count = n - at < batches[i] ? n - at : batches[i];
+                assert_int_equal(inv_policy_forward(policy, list.s + at, count, some + at * slots, NULL),
+                                 INVIT_OK);
+            }
+            if (i == 0) memcpy(all, some, (size_t)(n * slots) * sizeof *all);
+            assert_memory_equal(all, some, (size_t)(n * slots) * sizeof *all);
+            inv_policy_destroy(policy);
+        }
+        free(all);
+        free(some);
+        inv_prepared_destroy(w);
+        states_free(&list);
+        invit_instance_destroy(p);
+        invit_model_destroy(m);
+    }
+}
+
+static double reference_loss(const struct invit_model *m, const double *param, const states *list,
+                             const double *weight)
+{
+    double loss = 0, logp[64];
+    for (int32_t i = 0; i < list->count; i++) {
+        reference_forward(m, param, &list->s[i], logp);
+        loss += weight[i] * logp[list->chosen[i]];
+    }
+    return loss;
+}
+
+/* d/dtheta of sum_i weight_i log p(chosen_i): backward against central differences, in batches of 5. */
+static void gradients_match_finite_differences(void **state)
+{
+    (void)state;
+    for (int v = 0; v < VARIANTS; v++) {
+        const inv_config *c = &variants[v].config;
+        struct invit_model *m = make_model(c, 20);
+        invit_instance *p = make_instance(c->problem, 12, RANDOM, 30);
+        states list = {0};
+        random_rollout(p, c, 40, &list);
+        int32_t slots = inv_candidates(c), n = list.count;
+        double *param = doubles(m), *weight = calloc((size_t)n, sizeof *weight);
+        float *grad = calloc(m->params, sizeof *grad), *logp = calloc((size_t)(5 * slots), sizeof *logp);
+        float *dlogit = calloc((size_t)(5 * slots), sizeof *dlogit);
+        inv_rng r;
+        inv_rng_init(&r, 50, (uint64_t)v);
+        for (int32_t i = 0; i < n; i++) weight[i] = inv_rng_normal(&r);
+        inv_prepared *w = NULL;
+        inv_policy *policy = NULL;
+        assert_int_equal(inv_prepared_create(m, true, &w, NULL), INVIT_OK);
+        assert_int_equal(inv_policy_create(w, 5, true, &policy, NULL), INVIT_OK);
+        for (int32_t at = 0; at < n; at += 5) {
+            int32_t count = n - at < 5 ? n - at : 5;
+            assert_int_equal(inv_policy_forward(policy, list.s + at, count, logp, NULL), INVIT_OK);
+            for (int32_t i = 0; i < count; i++)
+                for (int32_t j = 0; j < slots; j++)
+                    dlogit[i * slots + j] =
+                        (float)weight[at + i] *
+                        ((j == list.chosen[at + i] ? 1.0f : 0.0f) - expf(logp[i * slots + j]));
+            inv_policy_backward(policy, list.s + at, count, dlogit, grad);
+        }
+        inv_policy_flush_gradient(policy, m, grad);
+        for (int32_t t = 0; t < m->tensors; t++) { /* a few of each tensor, against the tensor's size */
+            const inv_tensor *x = &m->tensor[t];
+            double difference = 0, norm = 1e-6;
+            for (int i = 0; i < 3; i++) {
+                size_t j = x->offset + inv_rng_below(&r, (uint32_t)x->count);
+                double old = param[j], step = 1e-5;
+                param[j] = old + step;
+                double up = reference_loss(m, param, &list, weight);
+                param[j] = old - step;
+                double slope = (up - reference_loss(m, param, &list, weight)) / (2 * step);
+                param[j] = old;
+                difference += (slope - (double)grad[j]) * (slope - (double)grad[j]);
+                norm += slope * slope;
+            }
+            if (!(sqrt(difference) < 2e-3 * sqrt(norm) + 2e-5))
+                fail_msg("%s, %s: gradient off by %g of %g", variants[v].name, x->name, sqrt(difference),
+                         sqrt(norm));
+        }
+        inv_policy_destroy(policy);
+        inv_prepared_destroy(w);
+        free(param), free(weight), free(grad), free(logp), free(dlogit);
+        states_free(&list);
+        invit_instance_destroy(p);
+        invit_model_destroy(m);
+    }
+}
+
+static void refresh_follows_the_parameters(void **state)
+{
+    (void)state;
+    const inv_config *c = &variants[4].config;
+    struct invit_model *m = make_model(c, 1);
+    inv_prepared *w = NULL;
+    inv_policy *policy = NULL;
+    invit_instance *p = make_instance(c->problem, 20, RANDOM, 1);
+    states list = {0};
+    random_rollout(p, c, 1, &list);
+    float before[64], after[64];
+    double wanted[64];
+    assert_int_equal(inv_prepared_create(m, false, &w, NULL), INVIT_OK);
+    assert_int_equal(inv_policy_create(w, 1, false, &policy, NULL), INVIT_OK);
+    assert_int_equal(inv_policy_forward(policy, list.s, 1, before, NULL), INVIT_OK);
+    inv_model_randomise(m, 77);
+    inv_prepared_refresh(w, m);
+    assert_int_equal(inv_policy_forward(policy, list.s, 1, after, NULL), INVIT_OK);
+    double *param = doubles(m);
+    reference_forward(m, param, list.s, wanted);
+    for (int32_t j = 0; j < list.s[0].action; j++) assert_true(fabs(wanted[j] - (double)after[j]) < 1e-4);
+    assert_true(fabsf(before[0] - after[0]) > 1e-4f);
+    free(param);
+    inv_policy_destroy(policy);
+    inv_prepared_destroy(w);
+    states_free(&list);
+    invit_instance_destroy(p);
+    invit_model_destroy(m);
+}
+
+static void refuses_nonsense(void **state)
+{
+    (void)state;
+    struct invit_model *m = make_model(&variants[0].config, 1);
+    inv_prepared *w = NULL;
+    inv_policy *p = NULL;
+    float logp[64];
+    invit_error err;
+    assert_int_equal(inv_prepared_create(m, false, &w, &err), INVIT_OK);
+    assert_int_equal(inv_policy_create(w, 4, true, &p, &err), INVIT_ERR_ARGUMENT);
+    assert_int_equal(inv_policy_create(w, 0, false, &p, &err), INVIT_ERR_ARGUMENT);
+    assert_int_equal(inv_policy_create(w, 4, false, &p, &err), INVIT_OK);
+    inv_state s = {.action = 6};
+    assert_int_equal(inv_policy_forward(p, &s, 1, logp, &err), INVIT_ERR_ARGUMENT);
+    inv_policy_destroy(p);
+    inv_prepared_destroy(w);
+    inv_config c = m->config;
+    invit_model_destroy(m);
+    c.heads = 3;
+    assert_int_equal(inv_model_create(&c, &m, &err), INVIT_ERR_INPUT);
+    c = variants[0].config;
+    c.state_k[0] = 4;
+    assert_int_equal(inv_model_create(&c, &m, &err), INVIT_ERR_INPUT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agrees_with_the_definition),
+        cmocka_unit_test(every_kernel_table_agrees),
+        cmocka_unit_test(a_state_does_not_see_its_batch),
+        cmocka_unit_test(gradients_match_finite_differences),
+        cmocka_unit_test(refresh_follows_the_parameters),
+        cmocka_unit_test(refuses_nonsense),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
