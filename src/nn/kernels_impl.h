@@ -126,6 +126,20 @@ INLINE vf exp_nonpositive(vf x)
 /* ---- matrix products
  * ------------------------------------------------------------------------------------------- */
 
+/* Stores the first `cols` of a row of a tile. */
+INLINE void finish_part(int cols, const float *part, inv_epilogue epilogue, const float *mask, float *out)
+{
+    int j = 0;
+    if (epilogue == INV_STORE && !mask)
+        for (; j + VL <= cols; j += VL) store(out + j, load(part + j));
+    for (; j < cols; j++) {
+        float x = part[j];
+        if (epilogue == INV_ADD) x += out[j];
+        if (mask && !(mask[j] > 0)) x = 0;
+        out[j] = x;
+    }
+}
+
 /* R rows x one panel: sums over k of A[r * rs + k * ks] * B[k * bs + 0..15], then the epilogue on `cols`
  * columns. */
 INLINE void tile(const int R, int K, const float *A, ptrdiff_t rs, ptrdiff_t ks, const float *B, ptrdiff_t bs,
@@ -145,20 +159,6 @@ INLINE void tile(const int R, int K, const float *A, ptrdiff_t rs, ptrdiff_t ks,
         A += ks;
         B += bs;
     }
-    if (cols < INV_PANEL) { /* the last panel: finish in a full-width copy */
-        float part[MR][INV_PANEL];
-        UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < NV; v++)
-            store(&part[r][v * VL], c[r][v]);
-        for (int r = 0; r < R; r++)
-            for (int j = 0; j < cols; j++) {
-                float x = part[r][j] + (bias ? bias[j] : 0.0f), *out = &C[r * ldc + j];
-                if (epilogue == INV_RELU) x = x > 0 ? x : 0;
-                if (epilogue == INV_ADD) x += *out;
-                if (mask) x = mask[r * ldc + j] > 0 ? x : 0;
-                *out = x;
-            }
-        return;
-    }
     if (bias) {
         UNROLL for (int v = 0; v < NV; v++)
         {
@@ -169,7 +169,16 @@ INLINE void tile(const int R, int K, const float *A, ptrdiff_t rs, ptrdiff_t ks,
     if (epilogue == INV_RELU) {
         UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < NV; v++) c[r][v] =
             keep(c[r][v], c[r][v] > splat(0.0f));
-    } else if (epilogue == INV_ADD) {
+    }
+    if (cols < INV_PANEL) { /* the last panel may not touch what lies beyond it */
+        float part[MR][INV_PANEL];
+        UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < NV; v++)
+            store(&part[r][v * VL], c[r][v]);
+        for (int r = 0; r < R; r++)
+            finish_part(cols, part[r], epilogue, mask ? mask + r * ldc : NULL, C + r * ldc);
+        return;
+    }
+    if (epilogue == INV_ADD) {
         UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < NV; v++) c[r][v] +=
             load(C + r * ldc + v * VL);
     } else if (mask) {
@@ -200,8 +209,9 @@ static void tile_any(int rows, const product *s, const float *A, const float *B,
     switch (rows) {
         TILE_CASE(1)
         TILE_CASE(2)
-        TILE_CASE(3) TILE_CASE(4) TILE_CASE(5) TILE_CASE(6) TILE_CASE(7) TILE_CASE(8) TILE_CASE(9)
-            TILE_CASE(10) TILE_CASE(11) TILE_CASE(12)
+        TILE_CASE(3)
+        TILE_CASE(4) TILE_CASE(5) TILE_CASE(6) TILE_CASE(7) TILE_CASE(8) TILE_CASE(9) TILE_CASE(10)
+            TILE_CASE(11) TILE_CASE(12)
     }
 }
 
@@ -220,8 +230,9 @@ static void tile_packed(int rows, const product *s, const float *A, const float 
     switch (rows) {
         TILE_CASE(1)
         TILE_CASE(2)
-        TILE_CASE(3) TILE_CASE(4) TILE_CASE(5) TILE_CASE(6) TILE_CASE(7) TILE_CASE(8) TILE_CASE(9)
-            TILE_CASE(10) TILE_CASE(11) TILE_CASE(12)
+        TILE_CASE(3)
+        TILE_CASE(4) TILE_CASE(5) TILE_CASE(6) TILE_CASE(7) TILE_CASE(8) TILE_CASE(9) TILE_CASE(10)
+            TILE_CASE(11) TILE_CASE(12)
     }
 }
 #undef TILE_CASE
@@ -438,35 +449,49 @@ static void attend_backward(const inv_attention *a)
 /* ---- layer norm
  * ------------------------------------------------------------------------------------------------ */
 
+/* Four running sums hide the latency of adding; what is left after the fours goes to the first. */
+#define FOUR(body)                                                                                           \
+    for (; j + 4 * VL <= whole; j += 4 * VL) {                                                               \
+        UNROLL for (int u = 0; u < 4; u++)                                                                   \
+        {                                                                                                    \
+            int at = j + u * VL;                                                                             \
+            body                                                                                             \
+        }                                                                                                    \
+    }                                                                                                        \
+    for (; j < whole; j += VL) {                                                                             \
+        int at = j, u = 0;                                                                                   \
+        body                                                                                                 \
+    }
+
+INLINE float sum4(const vf *s)
+{
+    return sum((s[0] + s[1]) + (s[2] + s[3]));
+}
+
 static void norm(int M, int d, const float *x, const float *r, ptrdiff_t ld, const float *gamma,
                  const float *beta, float eps, float *out, float *xhat, float *rstd)
 {
     int whole = d / VL * VL;
     vi tail = first_lanes(d - whole);
     for (int m = 0; m < M; m++, x += ld, r += ld, out += ld) {
-        vf s = splat(0.0f), s2 = splat(0.0f);
-        for (int j = 0; j < whole; j += VL) {
-            vf z = load(x + j) + load(r + j);
-            s += z;
-            store(out + j, z);
-        }
+        vf s[4] = {splat(0.0f), splat(0.0f), splat(0.0f), splat(0.0f)}, q[4] = {s[0], s[0], s[0], s[0]};
+        int j = 0;
+        FOUR(vf z = load(x + at) + load(r + at); s[u] += z; store(out + at, z);)
         if (whole < d) {
             vf z = keep(load(x + whole) + load(r + whole), tail);
-            s += z;
+            s[0] += z;
             store(out + whole, z);
         }
-        vf mean = splat(sum(s) / (float)d);
-        for (int j = 0; j < whole; j += VL) {
-            vf z = load(out + j) - mean;
-            s2 += z * z;
-        }
+        vf mean = splat(sum4(s) / (float)d);
+        j = 0;
+        FOUR(vf z = load(out + at) - mean; q[u] += z * z;)
         if (whole < d) {
             vf z = keep(load(out + whole) - mean, tail);
-            s2 += z * z;
+            q[0] += z * z;
         }
-        float inverse = 1.0f / sqrtf(sum(s2) / (float)d + eps);
+        float inverse = 1.0f / sqrtf(sum4(q) / (float)d + eps);
         vf by = splat(inverse);
-        for (int j = 0; j < d; j += VL) {
+        for (j = 0; j < d; j += VL) {
             vf z = (load(out + j) - mean) * by;
             if (xhat) store(xhat + m * ld + j, z);
             store(out + j, z * load(gamma + j) + load(beta + j));
@@ -482,25 +507,22 @@ static void norm_backward(int M, int d, const float *dy, const float *xhat, cons
     int whole = d / VL * VL;
     vi tail = first_lanes(d - whole);
     for (int m = 0; m < M; m++, dy += ld, xhat += ld, dz += ld) {
-        vf s = splat(0.0f), s2 = splat(0.0f);
-        for (int j = 0; j < whole; j += VL) {
-            vf y = load(dy + j), h = load(xhat + j), g = y * load(gamma + j);
-            s += g;
-            s2 += g * h;
-            store(dgamma + j, load(dgamma + j) + y * h);
-            store(dbeta + j, load(dbeta + j) + y);
-        }
+        vf s[4] = {splat(0.0f), splat(0.0f), splat(0.0f), splat(0.0f)}, q[4] = {s[0], s[0], s[0], s[0]};
+        int j = 0;
+        FOUR(vf y = load(dy + at); vf h = load(xhat + at); vf g = y * load(gamma + at); s[u] += g;
+             q[u] += g * h; store(dgamma + at, load(dgamma + at) + y * h);
+             store(dbeta + at, load(dbeta + at) + y);)
         if (whole < d) {
             vf h = keep(load(xhat + whole), tail), g = keep(load(dy + whole) * load(gamma + whole), tail);
-            s += g;
-            s2 += g * h;
-            for (int j = whole; j < d; j++) {
+            s[0] += g;
+            q[0] += g * h;
+            for (j = whole; j < d; j++) {
                 dgamma[j] += dy[j] * xhat[j];
                 dbeta[j] += dy[j];
             }
         }
-        vf a = splat(sum(s) / (float)d), b = splat(sum(s2) / (float)d), by = splat(rstd[m]);
-        for (int j = 0; j < d; j += VL) {
+        vf a = splat(sum4(s) / (float)d), b = splat(sum4(q) / (float)d), by = splat(rstd[m]);
+        for (j = 0; j < d; j += VL) {
             vf g = load(dy + j) * load(gamma + j);
             store(dz + j, (g - a - load(xhat + j) * b) * by);
         }

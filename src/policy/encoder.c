@@ -90,6 +90,14 @@ static inv_attention state_attention(const inv_policy *p, const inv_view_acts *v
     return t;
 }
 
+/* Weights pass through the cache once per block of rows, so a short last block would cost as much as a full
+ * one. */
+static int32_t even_block(int32_t rows, int32_t most)
+{
+    int32_t blocks = (rows + most - 1) / most;
+    return blocks > 0 ? (rows + blocks - 1) / blocks : 1;
+}
+
 static float *at(float *rows, ptrdiff_t offset)
 {
     return rows ? rows + offset : NULL;
@@ -119,8 +127,9 @@ static void layer_forward(inv_policy *p, int32_t e, int32_t l, int32_t count)
 
     float *sum = p->row_block, *v_block = sum + INV_ROW_BLOCK * s.ld,
           *hidden_block = v_block + INV_ROW_BLOCK * s.ld;
-    for (int32_t i = 0; i < s.qrows; i += INV_ROW_BLOCK) {
-        int32_t m = s.qrows - i < INV_ROW_BLOCK ? s.qrows - i : INV_ROW_BLOCK;
+    int32_t block = even_block(s.qrows, INV_ROW_BLOCK);
+    for (int32_t i = 0; i < s.qrows; i += block) {
+        int32_t m = s.qrows - i < block ? s.qrows - i : block;
         ptrdiff_t r = i * s.ld;
         float *v = p->training ? a->v + r : v_block,
               *hidden = p->training ? a->hidden + i * s.ldf : hidden_block;
@@ -148,8 +157,9 @@ static void layer_backward(inv_policy *p, int32_t e, int32_t l, int32_t count, f
     ptrdiff_t ldx = s.first ? inv_stride(s.inputs) : s.ld;
     float *own = s.first ? p->folded : grad; /* where the gradients of q and fc live */
 
-    for (int32_t i = 0; i < s.qrows; i += INV_GRADIENT_BLOCK) {
-        int32_t m = s.qrows - i < INV_GRADIENT_BLOCK ? s.qrows - i : INV_GRADIENT_BLOCK;
+    int32_t block = even_block(s.qrows, INV_GRADIENT_BLOCK);
+    for (int32_t i = 0; i < s.qrows; i += block) {
+        int32_t m = s.qrows - i < block ? s.qrows - i : block;
         ptrdiff_t r = i * s.ld;
         float *dz = d + r, *dn = p->d_norm + r;
         const float *hidden = a->hidden + i * s.ldf;

@@ -5,7 +5,7 @@
 
 /* States computed together in inference: enough rows to reuse each weight from the cache, few enough that
  * their activations stay in the second-level cache. */
-enum { INFERENCE_CHUNK = 8, LARGE_VIEW = 256 };
+enum { INFERENCE_CHUNK = 16, LARGE_VIEW = 256 };
 
 int32_t inv_candidates(const inv_config *c)
 {
