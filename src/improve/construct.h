@@ -2,12 +2,13 @@
 #ifndef INVIT_IMPROVE_CONSTRUCT_H
 #define INVIT_IMPROVE_CONSTRUCT_H
 
+#include "base/rng.h"
 #include "improve/neighbours.h"
 
 /* Greedy edges: the shortest edge that keeps every node at degree two and closes no cycle, again and again;
  * taken from the neighbour lists first, then from fresh lists between the ends of the fragments. When fix_a
  * >= 0 the edge fix_a-fix_b is taken before all others. */
 invit_status inv_greedy_order(const invit_instance *p, const inv_neighbours *nb, int32_t fix_a, int32_t fix_b,
-                              int32_t *order, invit_error *err);
+                              inv_rng *rng, int32_t *order, invit_error *err);
 
 #endif

@@ -38,7 +38,7 @@ static void join(fragments *f, int32_t a, int32_t b)
 
 /* Joins fragments by the links of the lists, shortest first. node[i] is what list entry i stands for. */
 static invit_status join_by_lists(const invit_instance *p, const inv_neighbours *nb, const int32_t *node,
-                                  fragments *f, invit_error *err)
+                                  inv_rng *rng, fragments *f, invit_error *err)
 {
     size_t count = 0, room = (size_t)nb->n * (size_t)nb->k;
     link *links = malloc(room * sizeof *links);
@@ -52,7 +52,8 @@ static invit_status join_by_lists(const invit_instance *p, const inv_neighbours 
             const int32_t *back = inv_neighbours_of(nb, list[j]);
             for (int l = 0; l < nb->k && !mutual; l++) mutual = back[l] == i;
             if ((mutual && a > b) || f->other[a] == b) continue;
-            links[count++] = (link){inv_edge(p, a, b), a, b};
+            double wrong = rng ? 0.8 + 0.4 * inv_rng_double(rng) : 1;
+            links[count++] = (link){wrong * inv_edge(p, a, b), a, b};
         }
     }
     qsort(links, count, sizeof *links, by_length);
@@ -81,7 +82,7 @@ static invit_status join_ends(const invit_instance *p, fragments *f, invit_error
     }
     inv_neighbour_options o = {.k = ends.n < 7 ? ends.n : 6, .threads = 1, .deadline = INFINITY};
     INV_TRY(inv_neighbours_create(&ends, &o, &nb, err));
-    INV_TRY(join_by_lists(p, &nb, node, f, err));
+    INV_TRY(join_by_lists(p, &nb, node, NULL, f, err));
 done:
     inv_neighbours_destroy(&nb);
     free(ends.xy);
@@ -90,7 +91,7 @@ done:
 }
 
 invit_status inv_greedy_order(const invit_instance *p, const inv_neighbours *nb, int32_t fix_a, int32_t fix_b,
-                              int32_t *order, invit_error *err)
+                              inv_rng *rng, int32_t *order, invit_error *err)
 {
     invit_status status = INVIT_OK;
     size_t n = (size_t)p->n;
@@ -106,7 +107,7 @@ invit_status inv_greedy_order(const invit_instance *p, const inv_neighbours *nb,
         f.other[i] = i;
     }
     if (fix_a >= 0) join(&f, fix_a, fix_b);
-    INV_TRY(join_by_lists(p, nb, NULL, &f, err));
+    INV_TRY(join_by_lists(p, nb, NULL, rng, &f, err));
     while (f.count > 1) INV_TRY(join_ends(p, &f, err));
 
     int32_t v = 0, from = -1;
@@ -133,7 +134,7 @@ invit_status inv_construct_greedy(const invit_instance *p, invit_solution **out,
     (*out)->start[0] = 0;
     (*out)->start[1] = p->n;
     INV_TRY(inv_neighbours_create(p, &o, &nb, err));
-    INV_TRY(inv_greedy_order(p, &nb, -1, -1, (*out)->nodes, err));
+    INV_TRY(inv_greedy_order(p, &nb, -1, -1, NULL, (*out)->nodes, err));
 done:
     inv_neighbours_destroy(&nb);
     if (status != INVIT_OK) {

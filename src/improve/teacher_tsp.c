@@ -76,7 +76,7 @@ static invit_status search(inv_teacher *t, const invit_instance *p, int32_t fix_
     inv_rng_init(&rng, seed, 0);
     inv_neighbour_options o = {.k = NEIGHBOURS, .per_quadrant = 1, .threads = 1, .deadline = INFINITY};
     INV_CHECK(inv_neighbours_create(p, &o, &nb, err));
-    invit_status status = inv_greedy_order(p, &nb, fix_a, fix_b, part->start, err);
+    invit_status status = inv_greedy_order(p, &nb, fix_a, fix_b, NULL, part->start, err);
     if (status == INVIT_OK) {
         load(part, p, &nb, fix_a, fix_b);
         for (int32_t v = 0; v < lk->n; v++) inv_lk_push(lk, v);

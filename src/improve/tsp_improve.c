@@ -48,7 +48,9 @@ static invit_status run(inv_tsp_search *s, invit_error *err)
         return INVIT_OK; /* no time to improve anything: the tour stays as it is */
     if (status != INVIT_OK) return status;
     s->nb = &nb;
-    status = inv_tsp_chain(s, err);
+    bool done = false;
+    status = inv_tsp_evolve(s, &done, err);
+    if (status == INVIT_OK && !done) status = inv_tsp_chain(s, err);
     inv_neighbours_destroy(&nb);
     return status;
 }

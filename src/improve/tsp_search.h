@@ -32,5 +32,8 @@ void inv_tsp_load(inv_lk *lk, const inv_tsp_search *s, const int32_t *order, con
 
 /* Chained Lin-Kernighan on s->order, all threads at once on disjoint stretches of the tour. */
 invit_status inv_tsp_chain(inv_tsp_search *s, invit_error *err);
+/* A population of such tours, crossed by edge assembly: far better where there is time for it. *done is false
+ * when there is not, and only a little has been spent to find out. */
+invit_status inv_tsp_evolve(inv_tsp_search *s, bool *done, invit_error *err);
 
 #endif
