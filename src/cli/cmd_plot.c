@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 
 typedef struct values {
-    const char *output, *title;
-    int64_t index;
+    const char *output, *title, *model;
+    int64_t index, views;
     double best_known, width, scale;
     bool linear;
     cli_list trace;
@@ -43,6 +43,21 @@ static const cli_option options[] = {
      .help = "draw anytime curves (lines `seconds,length`, as `invit solve --trace` writes them); may be "
              "repeated, and "
              "further arguments are traces too"},
+    {.name = "views",
+     .type = CLI_INT64,
+     .offset = offsetof(values, views),
+     .metavar = "STEP",
+     .min = 0,
+     .max = 1e9,
+     .fallback = "",
+     .help = "draw that decision of a greedy rollout, from 0: partial tour, nested views, probabilities"},
+    {.name = "model",
+     .letter = 'm',
+     .type = CLI_STRING,
+     .offset = offsetof(values, model),
+     .metavar = "FILE",
+     .fallback = "the bundled one",
+     .help = "--views: the model to watch"},
     {.name = "linear",
      .type = CLI_BOOL,
      .offset = offsetof(values, linear),
@@ -68,13 +83,15 @@ static const cli_option options[] = {
      .max = 20,
      .fallback = "2, or 4 above 20,000 nodes",
      .help = "PNG: pixels a point"},
+    CLI_SEED(values, common),
     CLI_QUIET(values, common),
     CLI_END,
 };
 
 static const cli_spec spec = {
     .command = "plot",
-    .usage = "INSTANCE [SOLUTION] -o FILE\nRUN_DIR... -o FILE\n--trace FILE.csv... -o FILE",
+    .usage = "INSTANCE [SOLUTION] -o FILE\nINSTANCE --views STEP -o FILE\nRUN_DIR... -o FILE\n--trace "
+             "FILE.csv... -o FILE",
     .about = "Draws an instance and a solution, the curves of a training run, or length over time. Title and "
              "gap come "
              "from the independent checker and the table of best known lengths.",
@@ -83,6 +100,7 @@ static const cli_spec spec = {
     .max_args = -1,
     .more = "Examples:\n"
             "  invit plot berlin52.tsp berlin52.tour -o berlin52.svg\n"
+            "  invit plot berlin52.tsp --views 20 -o decision.png\n"
             "  invit plot runs/tsp -o training.png\n"
             "  invit plot --trace a.csv --trace b.csv -o anytime.pdf",
 };
@@ -114,6 +132,69 @@ failed:
     code = cli_report(&err);
 done:
     invit_solution_destroy(solution);
+    invit_instance_destroy(instance);
+    return code;
+}
+
+/* Waits for its step of the rollout, draws it, and asks the solver to stop. */
+typedef struct watcher {
+    const values *v;
+    const invit_plot_options *o;
+    const invit_instance *instance;
+    invit_model_summary model;
+    bool drawn;
+    int64_t seen;
+    volatile int stop;
+    invit_status status;
+    invit_error err;
+} watcher;
+
+static void on_step(void *user, const invit_step *step)
+{
+    watcher *w = user;
+    w->seen = step->step;
+    if (w->drawn || step->step != w->v->views) return;
+    w->status =
+        invit_plot_step(w->instance, step, w->model.view, w->model.views, w->v->output, w->o, &w->err);
+    w->drawn = true;
+    w->stop = 1;
+}
+
+static int draw_views(const values *v, const cli_args *args, const invit_plot_options *o)
+{
+    invit_error err;
+    invit_instance *instance = NULL;
+    invit_model *model = NULL;
+    invit_solution *solution = NULL;
+    int code = CLI_OK;
+    if (invit_instance_read(args->item[0], v->index, &instance, &err) != INVIT_OK) goto failed;
+    invit_status loaded = v->model ? invit_model_load(v->model, &model, &err)
+                                   : invit_model_load_default(invit_instance_problem(instance), &model, &err);
+    if (loaded != INVIT_OK) goto failed;
+
+    watcher w = {.v = v, .o = o, .instance = instance, .model = invit_model_describe(model)};
+    invit_control control = {.cancel = &w.stop};
+    invit_solve_options s = invit_solve_defaults();
+    s.rollouts = 1;
+    s.seconds = 0;
+    s.seed = v->common.seed;
+    s.control = &control;
+    s.step = on_step;
+    s.step_user = &w;
+    invit_status solved = invit_solve(instance, model, &s, &solution, NULL, &err);
+    if (w.drawn && w.status != INVIT_OK)
+        code = cli_report(&w.err);
+    else if (!w.drawn && solved != INVIT_OK)
+        goto failed;
+    else if (!w.drawn)
+        code = cli_fail("the rollout has no decision %lld; its last is %lld", (long long)v->views,
+                        (long long)w.seen);
+    goto done;
+failed:
+    code = cli_report(&err);
+done:
+    invit_solution_destroy(solution);
+    invit_model_destroy(model);
     invit_instance_destroy(instance);
     return code;
 }
@@ -151,13 +232,18 @@ static int draw(const values *v, const cli_args *args)
     if (args->count == 0)
         return cli_bad_usage("plot: expected an instance, a run directory or --trace; see --help");
     if (is_run(args->item[0])) return draw_runs(v, args, &o);
+    if (cli_given(args, "views")) {
+        if (args->count > 1)
+            return cli_bad_usage("plot: --views takes an instance alone, not '%s'", args->item[1]);
+        return draw_views(v, args, &o);
+    }
     if (args->count > 2) return cli_bad_usage("plot: unexpected argument '%s'", args->item[2]);
     return draw_instance(v, args, &o);
 }
 
 int cmd_plot(int argc, char **argv)
 {
-    values v = {.width = invit_plot_defaults().width};
+    values v = {.width = invit_plot_defaults().width, .common.seed = invit_solve_defaults().seed};
     cli_args args;
     int code = cli_parse(&spec, &v, argc, argv, &args);
     if (code != CLI_GO) return code;

@@ -122,6 +122,19 @@ invit_status inv_checkpoint_write(inv_trainer *t, const char *path, invit_error 
     sink s = {NULL, 0};
     invit_status status = inv_comm_agree(t->comm, pack_lanes(t, &block, &size, err), err);
     if (status != INVIT_OK) goto done;
+    /* Room for the largest block of all, before anyone sends: a rank that waits cannot be told of a failure.
+     */
+    double room = (double)size;
+    inv_comm_sum_doubles(t->comm, &room, 1);
+    if (inv_comm_rank(t->comm) == 0 && room > (double)size) {
+        char *more = realloc(block, (size_t)room);
+        if (more)
+            block = more;
+        else
+            status = inv_no_memory(err, (size_t)room);
+    }
+    status = inv_comm_agree(t->comm, status, err);
+    if (status != INVIT_OK) goto done;
     if (inv_comm_rank(t->comm) != 0) {
         inv_comm_send(t->comm, block, size);
     } else {
@@ -130,9 +143,6 @@ invit_status inv_checkpoint_write(inv_trainer *t, const char *path, invit_error 
         if (s.file) put(&s, block, size);
         for (int r = 1; r < inv_comm_size(t->comm); r++) {
             size_t theirs = inv_comm_receive_size(t->comm, r);
-            char *more = realloc(block, theirs > size ? theirs : size);
-            if (!more) abort(); /* the sender waits: nothing sensible is left to do */
-            block = more;
             inv_comm_receive(t->comm, r, block, theirs);
             if (s.file) put(&s, block, theirs);
         }
