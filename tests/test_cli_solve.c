@@ -1,0 +1,258 @@
+/* invit solve, import and info as a user meets them: what they print, write and refuse. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <jansson.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char scratch[] = "/tmp/invit-test-XXXXXX";
+static char output[1 << 20]; /* of the last run, both streams */
+
+static int run(const char *format, ...)
+{
+    char arguments[2048], command[4096];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(arguments, sizeof arguments, format, list);
+    va_end(list);
+    snprintf(command, sizeof command, "cd %s && %s %s 2>&1", scratch, TEST_BINARY, arguments);
+    FILE *p = popen(command, "r");
+    assert_non_null(p);
+    size_t got = fread(output, 1, sizeof output - 1, p);
+    output[got] = 0;
+    int status = pclose(p);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void must(int code)
+{
+    if (code != 0) fail_msg("exit code %d: %s", code, output);
+}
+
+static void says(const char *words)
+{
+    if (!strstr(output, words)) fail_msg("'%s' is not in: %s", words, output);
+}
+
+#define MODEL(name) TEST_DATA "/golden/" name ".weights.safetensors"
+
+static int set_up(void **state)
+{
+    (void)state;
+    if (!mkdtemp(scratch)) return 1;
+    must(run("gen tsp -n 30 -o a.tsp --seed 4"));
+    must(run("gen cvrp -n 25 -o b.vrp --seed 4"));
+    must(run("gen tsp -n 12 --count 3 -o many.txt --seed 4"));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    char command[256];
+    snprintf(command, sizeof command, "rm -rf %s", scratch);
+    return system(command);
+}
+
+static json_t *object(const char *text)
+{
+    json_error_t why;
+    json_t *j = json_loads(text, 0, &why);
+    if (!j) fail_msg("%s in %s", why.text, text);
+    return j;
+}
+
+static void tsp_json_has_what_was_promised(void **state)
+{
+    (void)state;
+    must(run("solve a.tsp --model " MODEL("tsp-tiny") " --time 0.5 --json --seed 9 -q"));
+    json_t *j = object(output);
+    assert_string_equal(json_string_value(json_object_get(j, "problem")), "tsp");
+    assert_int_equal(json_integer_value(json_object_get(j, "nodes")), 30);
+    assert_int_equal(json_integer_value(json_object_get(j, "seed")), 9);
+    assert_non_null(strstr(json_string_value(json_object_get(j, "model")), "tsp-tiny"));
+    assert_true(json_number_value(json_object_get(j, "length")) > 0);
+    assert_true(json_number_value(json_object_get(j, "length_exact")) > 0);
+    assert_true(json_is_integer(json_object_get(j, "rollouts")));
+    assert_true(json_is_integer(json_object_get(j, "decisions")));
+    static const char *const stages[] = {"read", "construct", "improve", "total"};
+    for (int i = 0; i < 4; i++)
+        assert_true(json_is_number(json_object_get(json_object_get(j, "seconds"), stages[i])));
+    json_t *tour = json_object_get(j, "tour");
+    bool seen[31] = {false};
+    assert_int_equal(json_array_size(tour), 30);
+    for (size_t i = 0; i < 30; i++) {
+        json_int_t id = json_integer_value(json_array_get(tour, i));
+        assert_true(id >= 1 && id <= 30 && !seen[id]);
+        seen[id] = true;
+    }
+    json_decref(j);
+}
+
+static void cvrp_json_lists_customers_by_route(void **state)
+{
+    (void)state;
+    must(run("solve b.vrp --model " MODEL("cvrp-tiny") " --time 0 --rollouts 5 --json"));
+    json_t *j = object(output), *routes = json_object_get(j, "routes");
+    bool seen[26] = {false};
+    int count = 0;
+    for (size_t r = 0; r < json_array_size(routes); r++)
+        for (size_t i = 0; i < json_array_size(json_array_get(routes, r)); i++) {
+            json_int_t id = json_integer_value(json_array_get(json_array_get(routes, r), i));
+            assert_true(id >= 1 && id <= 25 && !seen[id]);
+            seen[id] = true;
+            count++;
+        }
+    assert_int_equal(count, 25);
+    assert_int_equal(json_integer_value(json_object_get(j, "rollouts")), 5);
+    assert_null(json_object_get(j, "tour"));
+    json_decref(j);
+}
+
+static void files_are_written_and_pass_the_check(void **state)
+{
+    (void)state;
+    must(run("solve a.tsp -c greedy --iterations 50 -o a.tour"));
+    says("checked");
+    must(run("check a.tsp a.tour"));
+    must(run("solve b.vrp -c savings --iterations 50 -o b.sol"));
+    must(run("check b.vrp b.sol"));
+    must(run("solve a.tsp -c greedy --time 0 -o a.svg"));
+    must(run("solve a.tsp --start a.tour --iterations 10 --json -q --trace trace.csv"));
+    json_t *j = object(output);
+    assert_string_equal(json_string_value(json_object_get(j, "construct")), "start");
+    json_decref(j);
+    char path[256];
+    snprintf(path, sizeof path, "%s/trace.csv", scratch);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    char line[64];
+    assert_non_null(fgets(line, sizeof line, f));
+    assert_string_equal(line, "seconds,length\n");
+    assert_non_null(fgets(line, sizeof line, f));
+    fclose(f);
+}
+
+static void many_instances_give_a_line_each(void **state)
+{
+    (void)state;
+    must(run("solve many.txt -c greedy --iterations 5 --json -q -o many.sol.txt"));
+    int lines = 0;
+    for (char *at = output; *at; at++) lines += *at == '\n';
+    assert_int_equal(lines, 3);
+    must(run("check many.txt many.sol.txt"));
+    must(run("solve many.txt -c greedy --time 0 --index 2 --json -q"));
+    json_decref(object(output));
+    assert_int_equal(run("solve many.txt -c greedy --time 0 --index 3 -q"), 1);
+    says("--index");
+    assert_int_equal(run("solve many.txt -c greedy --time 0 -q -o many.png"), 1);
+    says("--index");
+}
+
+static void the_result_does_not_depend_on_threads(void **state)
+{
+    (void)state;
+    char first[8192];
+    must(run("solve a.tsp --model " MODEL("tsp-tiny") " --time 0 --threads 1 -q -o one.tour"));
+    must(run("solve a.tsp --model " MODEL("tsp-tiny") " --time 0 --threads 2 -q -o two.tour"));
+    snprintf(first, sizeof first, "cmp %s/one.tour %s/two.tour", scratch, scratch);
+    assert_int_equal(system(first), 0);
+}
+
+static void decoding_follows_the_flags(void **state)
+{
+    (void)state;
+    must(run("solve a.tsp --model " MODEL("tsp-tiny") " --time 0 --beam 3 --rollouts 2 --json -q"));
+    json_t *j = object(output);
+    assert_true(json_integer_value(json_object_get(j, "decisions")) > 2 * 29); /* a beam asks more often */
+    json_decref(j);
+    must(run(
+        "solve a.tsp --model " MODEL("tsp-tiny") " --time 0 --decode sample --temperature 0.5 --rollouts 2"));
+}
+
+static void mistakes_are_explained(void **state)
+{
+    (void)state;
+    assert_int_equal(run("solve nowhere.tsp"), 1);
+    says("nowhere.tsp");
+    assert_int_equal(run("solve a.tsp --model " MODEL("cvrp-tiny")), 1);
+    says("the model is for CVRP");
+    assert_int_equal(run("solve a.tsp -c savings"), 1);
+    says("savings");
+    assert_int_equal(run("solve a.tsp --decode gredy"), 2);
+    assert_int_equal(run("solve a.tsp --time -1"), 2);
+    assert_int_equal(run("solve a.tsp --model a.tsp"), 1);
+    assert_int_equal(run("solve a.tsp -c greedy -o no/such/folder/a.tour"), 1);
+    assert_int_equal(run("solve a.tsp --start b.vrp"), 1);
+    assert_int_equal(run("solve"), 2);
+}
+
+/* SIGTERM in the middle of a long run: the best so far is written, and it passes the check. */
+static void a_signal_gives_the_best_so_far(void **state)
+{
+    (void)state;
+    char path[256];
+    pid_t child = fork();
+    if (child == 0) {
+        if (chdir(scratch) != 0 || !freopen("/dev/null", "w", stdout)) _exit(9);
+        execl(TEST_BINARY, "invit", "solve", "a.tsp", "-c", "greedy", "--time", "100", "-q", "-o",
+              "stopped.tour", (char *)NULL);
+        _exit(9);
+    }
+    usleep(700000);
+    kill(child, SIGTERM);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    snprintf(path, sizeof path, "%s/stopped.tour", scratch);
+    assert_int_equal(access(path, R_OK), 0);
+    must(run("check a.tsp stopped.tour"));
+}
+
+static void import_and_info_tell_the_same(void **state)
+{
+    (void)state;
+    must(run("import " TEST_DATA
+             "/golden/cvrp-tiny-3v.checkpoint.pkl --heads 2 --views 4,7,11 -o m.safetensors"));
+    says("INViT-3V for CVRP");
+    must(run("info m.safetensors"));
+    says("state k = 7, 11");
+    must(run("info m.safetensors --json"));
+    json_t *j = object(output);
+    assert_int_equal(json_array_size(json_object_get(j, "views")), 3);
+    assert_int_equal(json_integer_value(json_object_get(j, "heads")), 2);
+    assert_int_equal(json_array_size(json_object_get(j, "tensors")), 134);
+    json_decref(j);
+    must(run("solve b.vrp --model m.safetensors --time 0 --rollouts 2"));
+    assert_int_equal(
+        run("import " TEST_DATA "/golden/tsp-tiny.checkpoint.pkl --problem cvrp -o x.safetensors"), 1);
+    says("TSP");
+    assert_int_equal(run("import " TEST_DATA "/golden/tsp-tiny.checkpoint.pkl"), 2);
+    assert_int_equal(run("import a.tsp -o x.safetensors"), 1);
+    assert_int_equal(run("info a.tsp"), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tsp_json_has_what_was_promised),
+        cmocka_unit_test(cvrp_json_lists_customers_by_route),
+        cmocka_unit_test(files_are_written_and_pass_the_check),
+        cmocka_unit_test(many_instances_give_a_line_each),
+        cmocka_unit_test(the_result_does_not_depend_on_threads),
+        cmocka_unit_test(decoding_follows_the_flags),
+        cmocka_unit_test(mistakes_are_explained),
+        cmocka_unit_test(a_signal_gives_the_best_so_far),
+        cmocka_unit_test(import_and_info_tell_the_same),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
