@@ -248,6 +248,17 @@ INVIT_API invit_status invit_train(const invit_train_options *options, bool resu
                                    invit_train_result *result, invit_error *err);
 /* Reads a run's saved configuration. */
 INVIT_API invit_status invit_train_load(const char *run, invit_train_options *options, invit_error *err);
+typedef struct invit_train_speed {
+    double peak_gflops;       /* FP32 multiply-adds, all threads, around the imitation below        */
+    double imitate_rate;      /* labelled states a second, labels ready                             */
+    double reinforce_rate;    /* decisions a second, sampled and baseline, with backward and update */
+    double reinforce_learned; /* of these, the sampled ones that were learned from                  */
+    double peak_bytes;        /* most memory in use                                                 */
+    bool labels_were_ready;   /* false: the time was so long that labels had to be made             */
+} invit_train_speed;
+/* Measures the model and data of the options for about 2 * seconds. */
+INVIT_API invit_status invit_train_measure(const invit_train_options *options, double seconds,
+                                           invit_train_speed *speed, invit_error *err);
 /* Solves `count` instances of options->data with the teacher and writes them to a label file. */
 INVIT_API invit_status invit_train_label(const invit_train_options *options, int64_t count, const char *path,
                                          const invit_control *control, invit_error *err);

@@ -1,0 +1,72 @@
+/* invit bench train: labelled states and REINFORCE decisions per second, relative to the machine's peak. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct values {
+    int problem;
+    const char *views;
+    double seconds;
+    cli_common common;
+} values;
+
+static const cli_option options[] = {{.name = "problem",
+                                      .type = CLI_CHOICE,
+                                      .offset = offsetof(values, problem),
+                                      .choices = "tsp|cvrp",
+                                      .help = "which model"},
+                                     {.name = "views",
+                                      .type = CLI_STRING,
+                                      .offset = offsetof(values, views),
+                                      .metavar = "K,K,..",
+                                      .help = "sizes of the action view and the state views"},
+                                     {.name = "seconds",
+                                      .type = CLI_SECONDS,
+                                      .offset = offsetof(values, seconds),
+                                      .metavar = "S",
+                                      .min = 0.1,
+                                      .max = 600,
+                                      .help = "time for each measurement"},
+                                     CLI_THREADS(values, common),
+                                     CLI_JSON(values, common),
+                                     CLI_END};
+
+int bench_train(int argc, char **argv)
+{
+    static const cli_spec spec = {.command = "bench train",
+                                  .usage = "[OPTION...]",
+                                  .about = "Measures imitation with labels ready and REINFORCE on instances of "
+                                           "100 nodes, beside the multiply-add peak of the same run.",
+                                  .options = options};
+    values v = {.views = "15,35", .seconds = 10};
+    cli_args args;
+    int code = cli_parse(&spec, &v, argc, argv, &args);
+    if (code != CLI_GO) return code;
+    invit_train_options o;
+    invit_error err = {0};
+    invit_train_speed s;
+    invit_train_defaults(v.problem == 0 ? INVIT_TSP : INVIT_CVRP, INVIT_IMITATE, &o);
+    o.threads = v.common.threads;
+    if (invit_train_set(&o, "views", v.views, &err) != INVIT_OK ||
+        invit_train_measure(&o, v.seconds, &s, &err) != INVIT_OK) {
+        cli_args_free(&args);
+        return cli_report(&err);
+    }
+    if (v.common.json)
+        printf("{\"peak_gflops\":%.1f,\"imitate_states_per_second\":%.1f,\"imitate_per_gflops\":%.3f,"
+               "\"reinforce_decisions_per_second\":%.1f,\"reinforce_learned_per_second\":%.1f,"
+               "\"peak_megabytes\":%.0f}\n",
+               s.peak_gflops, s.imitate_rate, s.imitate_rate / s.peak_gflops, s.reinforce_rate,
+               s.reinforce_learned, s.peak_bytes / 1e6);
+    else
+        printf("peak                %8.1f GFLOPS (FP32 multiply-add, this run)\n"
+               "imitate             %8.0f states/s with labels %s: %.2f per GFLOPS\n"
+               "reinforce           %8.0f decisions/s, sampled and baseline, end to end\n"
+               "  learned from      %8.0f decisions/s\n"
+               "memory              %8.0f MB\n",
+               s.peak_gflops, s.imitate_rate, s.labels_were_ready ? "ready" : "made on the way",
+               s.imitate_rate / s.peak_gflops, s.reinforce_rate, s.reinforce_learned, s.peak_bytes / 1e6);
+    cli_args_free(&args);
+    return CLI_OK;
+}

@@ -1,0 +1,82 @@
+/* How fast training is, relative to the machine's peak measured in the same run. */
+#include "learn/trainer.h"
+
+#include "base/clock.h"
+#include "base/parallel.h"
+#include "nn/kernels.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+/* Steps until the time is over; *rate is what `count` counts per second. */
+static invit_status timed_steps(inv_trainer *t, double seconds, const double *count, double *rate, invit_error *err)
+{
+    double before = *count, began = inv_now();
+    do {
+        INV_CHECK(inv_step(t, err));
+    } while (inv_now() < began + seconds);
+    *rate = (*count - before) / (inv_now() - began);
+    return INVIT_OK;
+}
+
+/* The pool holds every state that will be needed before the clock starts. */
+static invit_status bench_imitate(invit_train_options *o, double seconds, invit_train_speed *s, invit_error *err)
+{
+    inv_comm *comm = NULL;
+    inv_trainer *t = NULL;
+    invit_status status;
+    o->method = INVIT_IMITATE;
+    o->batch = 512;
+    o->effort = 0.05; /* the quality of labels does not matter here */
+    INV_TRY(inv_comm_create(&comm, err));
+    INV_TRY(inv_trainer_create(o, NULL, comm, &t, err));
+    o->pool = (int64_t)(3000 * (seconds + 1)) + o->batch;
+    INV_TRY(inv_step(t, err)); /* fills the pool */
+    o->pool = 1;
+    double left = 0;
+    for (int32_t l = 0; l < t->lanes; l++) left += t->lane[l].pool.count;
+    double peak = inv_measure_peak(inv_team_size(t->team), 0.5);
+    double before = t->s.tally.states;
+    INV_TRY(timed_steps(t, seconds, &t->s.tally.states, &s->imitate_rate, err));
+    s->peak_gflops = 0.5 * (peak + inv_measure_peak(inv_team_size(t->team), 0.5));
+    s->labels_were_ready = t->s.tally.states - before <= left;
+done:
+    inv_trainer_destroy(t);
+    inv_comm_destroy(comm);
+    return status;
+}
+
+static invit_status bench_reinforce(invit_train_options *o, double seconds, invit_train_speed *s, invit_error *err)
+{
+    inv_comm *comm = NULL;
+    inv_trainer *t = NULL;
+    invit_status status;
+    o->method = INVIT_REINFORCE;
+    o->batch = 128;
+    o->augment = 16;
+    o->lanes = 8;
+    strcpy(o->baseline, "greedy");
+    INV_TRY(inv_comm_create(&comm, err));
+    INV_TRY(inv_trainer_create(o, NULL, comm, &t, err));
+    double began = inv_now(), states = t->s.tally.states;
+    INV_TRY(timed_steps(t, seconds, &t->s.tally.decisions, &s->reinforce_rate, err));
+    s->reinforce_learned = (t->s.tally.states - states) / (inv_now() - began);
+done:
+    inv_trainer_destroy(t);
+    inv_comm_destroy(comm);
+    return status;
+}
+
+invit_status invit_train_measure(const invit_train_options *options, double seconds, invit_train_speed *speed,
+                                 invit_error *err)
+{
+    invit_train_options o = *options;
+    struct rusage usage;
+    *speed = (invit_train_speed){0};
+    INV_CHECK(bench_imitate(&o, seconds, speed, err));
+    o = *options;
+    INV_CHECK(bench_reinforce(&o, seconds, speed, err));
+    getrusage(RUSAGE_SELF, &usage);
+    speed->peak_bytes = (double)usage.ru_maxrss * 1024;
+    return INVIT_OK;
+}
