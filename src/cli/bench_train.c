@@ -36,8 +36,9 @@ int bench_train(int argc, char **argv)
 {
     static const cli_spec spec = {.command = "bench train",
                                   .usage = "[OPTION...]",
-                                  .about = "Measures imitation with labels ready and REINFORCE on instances of "
-                                           "100 nodes, beside the multiply-add peak of the same run.",
+                                  .about =
+                                      "Measures imitation with labels ready and REINFORCE on instances of "
+                                      "100 nodes, beside the multiply-add peak of the same run.",
                                   .options = options};
     values v = {.views = "15,35", .seconds = 10};
     cli_args args;

@@ -150,10 +150,14 @@ static int run_train(const values *v, const invit_train_options *o)
     invit_status status = invit_train(o, v->resume != NULL, &control, &result, &err);
     cli_progress_clear(&progress);
     if (status != INVIT_OK) return cli_report(&err);
-    if (!v->quiet)
-        printf("%s: %lld steps, %lld states, %.1f min; gap %.2f %% (small), %.2f %% (large)%s\n", o->run,
-               (long long)result.steps, (long long)result.states, result.seconds / 60, 100 * result.small_gap,
-               100 * result.large_gap, result.finished ? "" : "; stopped, --resume goes on");
+    if (!v->quiet) {
+        printf("%s: %lld steps, %lld states, %.1f min", o->run, (long long)result.steps,
+               (long long)result.states, result.seconds / 60);
+        if (!isnan(result.small_gap)) printf(", gap %.2f %% (100 nodes)", 100 * result.small_gap);
+        if (!isnan(result.large_gap))
+            printf(", %.2f %% (%d)", 100 * result.large_gap, o->problem == INVIT_TSP ? 1000 : 500);
+        printf("%s\n", result.finished ? "" : "; stopped, --resume goes on");
+    }
     return result.finished ? CLI_OK : CLI_INTERRUPTED;
 }
 

@@ -9,7 +9,8 @@
 #include <sys/resource.h>
 
 /* Steps until the time is over; *rate is what `count` counts per second. */
-static invit_status timed_steps(inv_trainer *t, double seconds, const double *count, double *rate, invit_error *err)
+static invit_status timed_steps(inv_trainer *t, double seconds, const double *count, double *rate,
+                                invit_error *err)
 {
     double before = *count, began = inv_now();
     do {
@@ -20,7 +21,8 @@ static invit_status timed_steps(inv_trainer *t, double seconds, const double *co
 }
 
 /* The pool holds every state that will be needed before the clock starts. */
-static invit_status bench_imitate(invit_train_options *o, double seconds, invit_train_speed *s, invit_error *err)
+static invit_status bench_imitate(invit_train_options *o, double seconds, invit_train_speed *s,
+                                  invit_error *err)
 {
     inv_comm *comm = NULL;
     inv_trainer *t = NULL;
@@ -46,7 +48,8 @@ done:
     return status;
 }
 
-static invit_status bench_reinforce(invit_train_options *o, double seconds, invit_train_speed *s, invit_error *err)
+static invit_status bench_reinforce(invit_train_options *o, double seconds, invit_train_speed *s,
+                                    invit_error *err)
 {
     inv_comm *comm = NULL;
     inv_trainer *t = NULL;

@@ -162,6 +162,16 @@ static invit_status log_validation(run *r, double cost, invit_error *err)
 /* ---- the loop
  * ----------------------------------------------------------------------------------------------------- */
 
+/* Seconds that are left, by the bound and the rate of this session. */
+static double time_left(const run *r)
+{
+    const inv_run_state *s = &r->t->s;
+    const invit_train_options *o = r->t->o;
+    if (o->steps == 0) return fmax(0, 60 * o->minutes - s->seconds);
+    double done = (double)(s->step - r->session_steps);
+    return done > 0 ? (double)(o->steps - s->step) * (s->seconds - r->session_start) / done : NAN;
+}
+
 static void report(run *r, bool now)
 {
     inv_trainer *t = r->t;
@@ -171,21 +181,22 @@ static void report(run *r, bool now)
     if (!now && time < r->reported + 0.5) return;
     r->reported = time;
     const inv_run_state *s = &t->s;
+    const invit_train_options *o = t->o;
     char text[256];
-    double n = fmax(1, s->tally.states),
-           rate = s->tally.states / fmax(1e-3, time - r->logged + s->tally_seconds);
-    if (t->o->method == INVIT_IMITATE)
-        snprintf(text, sizeof text,
-                 "step %lld, loss %.3f, accuracy %.3f, gap %.2f %% / %.2f %%, %.0f states/s",
-                 (long long)s->step, s->tally.loss / n, s->tally.right / n, 100 * s->small_gap,
-                 100 * s->large_gap, rate);
-    else
-        snprintf(
-            text, sizeof text, "step %lld, length %.4f, baseline %.4f, gap %.2f %% / %.2f %%, %.0f states/s",
-            (long long)s->step, s->tally.length / fmax(1, s->tally.rollouts),
-            s->tally.baseline / fmax(1, s->tally.rollouts), 100 * s->small_gap, 100 * s->large_gap, rate);
-    double fraction =
-        t->o->steps > 0 ? (double)s->step / (double)t->o->steps : s->seconds / (60 * t->o->minutes);
+    double n = fmax(1, s->tally.states), rollouts = fmax(1, s->tally.rollouts);
+    double rate = s->tally.states / fmax(1e-3, time - r->logged + s->tally_seconds);
+    int at = snprintf(text, sizeof text, "%.1f min left, step %lld", fmax(0, time_left(r) / 60),
+                      (long long)s->step);
+    if (s->tally_steps > 0 && o->method == INVIT_IMITATE)
+        at += snprintf(text + at, sizeof text - (size_t)at, ", loss %.3f, accuracy %.3f", s->tally.loss / n,
+                       s->tally.right / n);
+    if (s->tally_steps > 0 && o->method == INVIT_REINFORCE)
+        at += snprintf(text + at, sizeof text - (size_t)at, ", length %.4f, baseline %.4f",
+                       s->tally.length / rollouts, s->tally.baseline / rollouts);
+    if (!isnan(s->small_gap))
+        at += snprintf(text + at, sizeof text - (size_t)at, ", gap %.2f %%", 100 * s->small_gap);
+    if (s->tally_steps > 0) snprintf(text + at, sizeof text - (size_t)at, ", %.0f states/s", rate);
+    double fraction = o->steps > 0 ? (double)s->step / (double)o->steps : s->seconds / (60 * o->minutes);
     c->progress(c->user, &(invit_progress){.stage = "train",
                                            .elapsed = s->seconds,
                                            .fraction = fmin(1, fraction),
