@@ -205,7 +205,9 @@ static invit_status detail_table(const msvdrp_run *run, invit_report *report, in
             inv_table_number(t, c.wins + c.losses ? c.p : NAN, 4);
         }
     char peak[96] = "", compared_with[512] = "";
-    if (run->peak > 0) snprintf(peak, sizeof peak, "FP32 peak of this machine: %.0f GFLOPS.%s", run->peak, run->against ? " " : "");
+    if (run->peak > 0)
+        snprintf(peak, sizeof peak, "FP32 peak of this machine: %.0f GFLOPS.%s", run->peak,
+                 run->against ? " " : "");
     if (run->against)
         snprintf(compared_with, sizeof compared_with,
                  "Wins, ties and losses against %.300s, instance by instance; p: Wilcoxon's "

@@ -1,0 +1,154 @@
+/* invit eval and invit stats as a user meets them: every documented table with a small --limit, and the
+ * refusals. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define GOLDEN TEST_DATA "/golden/"
+
+static char said[1 << 18]; /* what the last command wrote */
+static char dir[64];
+
+static int setup(void **state)
+{
+    (void)state;
+    strcpy(dir, "/tmp/invit-eval-XXXXXX");
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    return system(command);
+}
+
+/* Runs `invit ARGUMENTS` inside the test's folder and returns its exit code. */
+static int invit(const char *arguments)
+{
+    char command[2048];
+    snprintf(command, sizeof command, "cd %s && { '%s' %s; } 2>&1", dir, TEST_BINARY, arguments);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    size_t length = fread(said, 1, sizeof said - 1, pipe);
+    said[length] = 0;
+    int status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static bool says(const char *text)
+{
+    return strstr(said, text) != NULL;
+}
+
+static void ok(const char *arguments)
+{
+    int code = invit(arguments);
+    if (code != 0) fail_msg("invit %s: exit code %d\n%s", arguments, code, said);
+}
+
+static void msvdrp_for_both_problems(void **state)
+{
+    (void)state;
+    ok("eval msvdrp --sets tsp-100,cvrp-50 --dist uniform,clustered --limit 2 --rollouts 2 --ref-effort 0.02"
+       " -m " GOLDEN "tsp-tiny.weights.safetensors -m " GOLDEN
+       "cvrp-tiny.weights.safetensors --baselines --instances"
+       " --results run.csv");
+    assert_true(says("TSP-100") && says("CVRP-50") && says("INViT-3V") && says("tsp-tiny.weights") &&
+                says("By instance"));
+    /* the references are there now: another constructor, compared with the run above */
+    ok("eval msvdrp --sets tsp-100 --dist uniform --limit 2 --construct greedy --against run.csv -f json");
+    json_t *all = json_loads(said, 0, NULL);
+    assert_non_null(all);
+    json_t *row = json_array_get(json_object_get(json_array_get(all, 1), "rows"), 0);
+    assert_true(json_number_value(json_object_get(row, "wins")) == 2); /* an untrained policy is no match */
+    json_decref(all);
+    ok("eval msvdrp --sets tsp-100 --dist uniform --limit 1 --construct greedy --iterations 50 -f markdown "
+       "-o out.md");
+    assert_int_equal(access(strcat(strcpy(said, dir), "/out.md"), F_OK), 0);
+}
+
+static void a_library_folder(void **state)
+{
+    (void)state;
+    ok("gen tsp -n 30 -c 3 -s 4 --format tsplib --scale 1000 -o 'g%d.tsp'");
+    ok("eval . --construct nearest -f csv");
+    assert_true(says("# TSP by instance") && says("# TSP by size"));
+    ok("eval . --construct greedy --limit 1 --baselines --against INViT-2V");
+    assert_true(says("compared"));
+}
+
+static void one_variant_of_the_ablation(void **state)
+{
+    (void)state;
+    ok("eval ablation --minutes 0.005 --variants 1v --problem tsp --sets tsp-1000 --dist uniform --limit 1 "
+       "--rollouts 1"
+       " --ref-effort 0.01 --baselines");
+    assert_true(says("INViT-1V") && says("14.87"));
+    /* what is trained and measured is not done again */
+    ok("eval ablation --minutes 0.005 --variants 1v --problem tsp --sets tsp-1000 --dist uniform --limit 1 "
+       "--rollouts 1"
+       " --ref-effort 0.01");
+    assert_int_equal(
+        invit("eval ablation --minutes 0.01 --variants 1v --problem tsp --sets tsp-1000 --limit 1"), 1);
+    assert_true(says("another kind"));
+}
+
+static void the_three_findings(void **state)
+{
+    (void)state;
+    ok("stats rank --problem tsp --dist uniform --sizes 50 -c 2 --effort 0.02 --csv rank.csv -o rank.svg");
+    assert_true(says("<=8 %"));
+    ok("stats edges --problem cvrp --dist uniform --sizes 20,30 -c 2 --effort 0.02 --csv edges.csv -o "
+       "edges.png");
+    assert_true(says("edges kept %"));
+    ok("stats attention --model " GOLDEN
+       "tsp-tiny-global.weights.safetensors --sizes 150,200 -c 1 --csv a.csv -o a.pdf");
+    assert_true(says("layer"));
+    assert_int_equal(invit("stats attention"), 2);
+    assert_int_equal(invit("stats nonsense"), 2);
+    assert_int_equal(invit("stats rank --sizes ten"), 2);
+    assert_int_equal(invit("stats rank --dist uniform --sizes 20 -c 1 --effort 0.02 -o a.gif"), 1);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    assert_int_equal(invit("eval msvdrp --sets tsp-10"), 2);
+    assert_true(says("tsp-100")); /* did you mean */
+    assert_int_equal(invit("eval msvdrp --dist round"), 2);
+    assert_int_equal(invit("eval msvdrp more"), 2);
+    assert_int_equal(invit("eval msvdrp --resume --construct nearest"), 2);
+    assert_int_equal(invit("eval msvdrp --sets tsp-100 --limit 1 --model /no/such.safetensors"), 1);
+    assert_true(says("/no/such.safetensors"));
+    assert_int_equal(
+        invit("eval msvdrp --sets tsp-100 --limit 1 --model " GOLDEN "cvrp-tiny.weights.safetensors"), 1);
+    assert_true(says("no model for TSP"));
+    assert_int_equal(invit("eval /no/such/folder --construct nearest"), 1);
+    assert_int_equal(invit("eval . --construct nearest"), 1);
+    assert_true(says("no .tsp or .vrp file"));
+    assert_int_equal(invit("eval ablation --variants 5v"), 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(msvdrp_for_both_problems, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_library_folder, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_variant_of_the_ablation, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_three_findings, setup, teardown),
+        cmocka_unit_test_setup_teardown(refusals, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
