@@ -15,17 +15,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEIGHBOURS       40
+#define NEIGHBOURS       64
 #define NEIGHBOURS_LARGE 20 /* from LARGE nodes on, for memory                                         */
 #define LARGE            300000
 #define PART             1000 /* customers in a part: its lists and nodes stay in the cache              */
-#define ROUND_STEPS      30   /* steps per customer before the solution is cut anew                      */
+#define CHAINS           1500 /* nodes up to which every thread anneals the whole */
+#define ROUND_STEPS      50  /* steps per customer before the solution is cut anew                      */
 #define LEAST_ROUNDS     6
 #define FIRST_SPEED      150000 /* steps a second and thread, until it is measured                         */
 #define FIRST_FALL       30.0   /* seconds, when there is no limit                                         */
 /* Temperatures, in units of the mean edge between customers. */
 #define HOT  1.0
-#define COLD 0.02
+#define COLD 0.05
 
 /* What a round leaves: the routes of part i from nodes[offset[i]] and start[offset[i] + i] on. */
 typedef struct outcome {
@@ -45,6 +46,7 @@ typedef struct search {
     invit_solution *now, *best; /* with room for n routes */
     double best_length, told_length, told_at;
 
+    bool chains; /* every thread anneals the whole */
     int32_t round, parts;
     inv_cvrp_place *place; /* [n] routes, in the parts' order                      */
     int32_t *first;        /* [parts + 1] into place                               */
@@ -175,6 +177,52 @@ static double join(const search *s, const outcome *from, invit_solution *to)
     return length;
 }
 
+/* ---- chains: on small instances every thread anneals the whole
+ * ------------------------------------------------ */
+
+static void run_chain(void *context, int member)
+{
+    search *s = context;
+    inv_cvrp_run run = {.hot = s->hot,
+                        .cold = s->cold,
+                        .from = s->from,
+                        .deadline = s->until,
+                        .steps = s->round_steps,
+                        .cancel = s->o->control ? s->o->control->cancel : NULL};
+    if (s->round_steps < INT64_MAX)
+        run.steps = s->round_steps * (member + 1) / s->o->threads - s->round_steps * member / s->o->threads;
+    inv_rng rng;
+    inv_rng_init(&rng, s->o->seed, ((uint64_t)s->round << 32) + (uint64_t)member + 1);
+    s->made[member] = inv_cvrp_part_run(&s->worker[member], &run, &rng);
+}
+
+/* The chains go on from the shortest of their solutions. */
+static void exchange(search *s)
+{
+    int shortest = 0;
+    for (int t = 1; t < s->o->threads; t++)
+        if (s->worker[t].length < s->worker[shortest].length) shortest = t;
+    for (int t = 0; t < s->o->threads; t++) {
+        if (t != shortest) inv_cvrp_part_take(&s->worker[t], &s->worker[shortest]);
+        if (s->worker[t].best_length >= s->best_length) continue;
+        s->best_length = s->worker[t].best_length;
+        s->best->routes = inv_cvrp_part_routes(&s->worker[t], true, s->best->nodes, s->best->start);
+        for (int32_t i = 0; i < s->p->n - 1; i++) s->best->nodes[i] = s->global[s->best->nodes[i] - 1];
+    }
+}
+
+static invit_status begin_chains(search *s, invit_error *err)
+{
+    s->parts = 1;
+    INV_CHECK(cut(s, err));
+    for (int t = 0; t < s->o->threads; t++) {
+        INV_CHECK(inv_cvrp_part_begin(&s->worker[t], s->p->metric, s->p->n, s->near.k,
+                                      (int32_t)s->p->capacity, err));
+        load_part(s, 0, &s->worker[t]);
+    }
+    return INVIT_OK;
+}
+
 static void tell(search *s)
 {
     double now = inv_now();
@@ -196,18 +244,29 @@ static void tell_progress(const search *s, double fraction)
     c->progress(c->user, &progress);
 }
 
+static void count_steps(search *s, int32_t of)
+{
+    int64_t steps = 0;
+    for (int32_t i = 0; i < of; i++) steps += s->made[i];
+    s->steps += steps;
+    double seconds = inv_now() - s->from;
+    if (seconds > 0 && steps > 0) s->speed = (double)steps / seconds;
+}
+
 static invit_status one_round(search *s, invit_error *err)
 {
+    s->from = inv_now();
+    if (s->chains) {
+        inv_parallel(s->o->threads, run_chain, s);
+        count_steps(s, s->o->threads);
+        exchange(s);
+        s->round++;
+        return INVIT_OK;
+    }
     INV_CHECK(cut(s, err));
     atomic_store(&s->taken, 0);
-    int threads = s->o->threads < s->parts ? s->o->threads : s->parts;
-    double before = inv_now();
-    int64_t steps = 0;
-    inv_parallel(threads, work, s);
-    for (int32_t i = 0; i < s->parts; i++) steps += s->made[i];
-    s->steps += steps;
-    double seconds = inv_now() - before;
-    if (seconds > 0 && steps > 0) s->speed = (double)steps / seconds;
+    inv_parallel(s->o->threads < s->parts ? s->o->threads : s->parts, work, s);
+    count_steps(s, s->parts);
     double shortest = 0;
     for (int32_t i = 0; i < s->parts; i++) shortest += s->shortest.length[i];
     if (shortest < s->best_length) s->best_length = join(s, &s->shortest, s->best);
@@ -232,6 +291,7 @@ static invit_status anneal(search *s, double budget, invit_error *err)
     const inv_improve_options *o = s->o;
     bool clocked = o->iterations < 0;
     double begun = inv_now(), done = 0;
+    if (s->chains) INV_CHECK(begin_chains(s, err));
     while (done < 1 && !stopped(s)) {
         /* A round is a share of the budget, at most what ROUND_STEPS takes. */
         double share = ROUND_STEPS * (double)(s->p->n - 1) / (clocked ? s->speed * budget : budget);
@@ -319,9 +379,9 @@ static invit_status init(search *s, const invit_solution *given, invit_error *er
                                .deadline = s->o->deadline,
                                .cancel = s->o->control ? s->o->control->cancel : NULL};
     INV_CHECK(inv_neighbours_create(p, &o, &s->near, err));
+    s->chains = p->n <= CHAINS;
     s->parts = p->n / PART + 1;
     if (s->parts < s->o->threads) s->parts = s->o->threads;
-    if (s->parts >= p->n) s->parts = p->n - 1;
     size_t parts = (size_t)s->parts;
     s->worker = calloc((size_t)s->o->threads, sizeof *s->worker);
     s->place = malloc(n * sizeof *s->place);

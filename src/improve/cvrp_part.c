@@ -398,6 +398,21 @@ void inv_cvrp_part_insert_all(inv_cvrp_part *q, int32_t pinned, inv_rng *rng)
     settle(q);
 }
 
+void inv_cvrp_part_take(inv_cvrp_part *q, const inv_cvrp_part *from)
+{
+    size_t n = (size_t)q->n;
+    memcpy(q->node, from->node, 2 * n * sizeof *q->node);
+    memcpy(q->room, from->room, n * sizeof *q->room);
+    memcpy(q->size, from->size, n * sizeof *q->size);
+    memcpy(q->empty, from->empty, n * sizeof *q->empty);
+    memcpy(q->in_empty, from->in_empty, n * sizeof *q->in_empty);
+    q->empties = from->empties;
+    q->routes = from->routes;
+    q->length = from->length;
+    for (int32_t v = 1; v < 2 * q->n; v++) mark_dirty(q, v);
+    if (q->length < q->best_length) remember_best(q);
+}
+
 int64_t inv_cvrp_part_run(inv_cvrp_part *q, const inv_cvrp_run *run, inv_rng *rng)
 {
     if (q->n < 2) return 0;

@@ -74,6 +74,9 @@ typedef struct inv_cvrp_run {
 /* Ruin and recreate; returns the number of steps made. */
 int64_t inv_cvrp_part_run(inv_cvrp_part *q, const inv_cvrp_run *run, inv_rng *rng);
 
+/* Makes the current solution of q that of another part of the same problem; each keeps its own best. */
+void inv_cvrp_part_take(inv_cvrp_part *q, const inv_cvrp_part *from);
+
 /* Mean length of the edges between customers, the unit temperatures are given in; positive. */
 double inv_cvrp_part_unit(const inv_cvrp_part *q);
 
