@@ -141,13 +141,13 @@ static void a_poor_start_is_made_good(void **state)
     invit_instance *p = make(201, 50, 10, INVIT_EXACT, 5);
     invit_solution *s = NULL, *good = savings(p);
     invit_error err;
-    int32_t *nodes = malloc(200 * sizeof *nodes), *start = malloc(201 * sizeof *start);
+    int32_t *nodes = malloc(200 * sizeof *nodes), *start = malloc(203 * sizeof *start);
     for (int32_t i = 0; i < 200; i++) {
         nodes[i] = i + 1;
         start[i] = i;
     }
-    start[200] = 200;
-    assert_int_equal(invit_solution_create(nodes, start, 200, &s, &err), INVIT_OK);
+    start[200] = start[201] = start[202] = 200; /* two of the routes are empty */
+    assert_int_equal(invit_solution_create(nodes, start, 202, &s, &err), INVIT_OK);
     inv_improve_options o = steps(40000, 1, 1);
     assert_true(improve(p, &s, &o) < measure(p, good));
     free(nodes);

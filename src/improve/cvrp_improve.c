@@ -20,12 +20,15 @@
 #define LARGE            300000
 #define PART             1000 /* customers in a part: its lists and nodes stay in the cache              */
 #define CHAINS           1500 /* nodes up to which every thread anneals the whole */
-#define ROUND_STEPS      50  /* steps per customer before the solution is cut anew                      */
+#define ROUND_STEPS      50   /* steps per customer before the solution is cut anew                      */
 #define LEAST_ROUNDS     6
 #define FIRST_SPEED      150000 /* steps a second and thread, until it is measured                         */
-#define FIRST_FALL       30.0   /* seconds, when there is no limit                                         */
+#define LONG_FALL        30.0   /* seconds, when there is no limit */
+#define SHORT_SHARE      0.05   /* of the budget goes into a first quick fall of the temperature */
+#define FEW_STEPS        100    /* per customer: too few to begin hot */
 /* Temperatures, in units of the mean edge between customers. */
 #define HOT  1.0
+#define WARM 0.3
 #define COLD 0.05
 
 /* What a round leaves: the routes of part i from nodes[offset[i]] and start[offset[i] + i] on. */
@@ -44,7 +47,8 @@ typedef struct search {
     double begun, unit, speed;
     int64_t steps;
     invit_solution *now, *best; /* with room for n routes */
-    double best_length, told_length, told_at;
+    double now_length, best_length;
+    double told_length, told_at, progress_at, done;
 
     bool chains; /* every thread anneals the whole */
     int32_t round, parts;
@@ -57,19 +61,60 @@ typedef struct search {
     outcome current, shortest;
     int64_t *made; /* [parts] steps                                        */
     double hot, cold, from, until;
-    int64_t round_steps; /* INT64_MAX: by the clock                              */
+    int64_t round_steps;   /* INT64_MAX: by the clock                              */
+    double *gain;          /* [parts] how much shorter the part's best is than what it began with */
+    atomic_bool *finished; /* [parts] */
     atomic_int taken;
 } search;
 
-static bool stopped(const search *s)
+static bool cancelled(const search *s)
 {
-    return (s->o->control && s->o->control->cancel && *s->o->control->cancel) ||
-           inv_now() >= s->o->deadline || (s->o->iterations >= 0 && s->steps >= s->o->iterations) ||
-           s->best_length <= s->o->target;
+    return s->o->control && s->o->control->cancel && *s->o->control->cancel;
 }
 
-/* ---- a round
- * --------------------------------------------------------------------------------------------------- */
+static bool stopped(const search *s)
+{
+    return cancelled(s) || inv_now() >= s->o->deadline ||
+           (s->o->iterations >= 0 && s->steps >= s->o->iterations) || s->best_length <= s->o->target;
+}
+
+/* ---- what the caller hears ------------------------------------------------------------------------ */
+
+static void tell_better(search *s, double length, bool at_once)
+{
+    double now = inv_now();
+    if (length >= s->told_length || (now - s->told_at < 0.1 && !at_once)) return;
+    s->told_at = now;
+    s->told_length = length;
+    if (s->o->on_better) s->o->on_better(s->o->on_better_user, now - s->begun, length);
+}
+
+static void tell_progress(search *s, double best, int64_t steps)
+{
+    const invit_control *c = s->o->control;
+    double now = inv_now();
+    if (!c || !c->progress || now - s->progress_at < 0.1) return;
+    s->progress_at = now;
+    invit_progress progress = {
+        .stage = "improve", .elapsed = now - s->begun, .fraction = s->done, .best = best, .count = steps};
+    c->progress(c->user, &progress);
+}
+
+/* On large instances a round is long: the parts that are finished already make a better whole. */
+static void tell_within_round(search *s)
+{
+    double length = s->now_length;
+    int64_t steps = s->steps;
+    for (int32_t i = 0; i < s->parts; i++)
+        if (atomic_load(&s->finished[i])) {
+            length -= s->gain[i];
+            steps += s->made[i];
+        }
+    tell_better(s, length, false);
+    tell_progress(s, fmin(length, s->best_length), steps);
+}
+
+/* ---- a round ----------------------------------------------------------------------------------- */
 
 static invit_status cut(search *s, invit_error *err)
 {
@@ -126,6 +171,24 @@ static void load_part(const search *s, int32_t i, inv_cvrp_part *q)
     inv_cvrp_part_set(q, nodes, start, routes);
 }
 
+/* A part for which there is no time stays as it is. */
+static void pass_part(const search *s, int32_t i, const outcome *out)
+{
+    int32_t *start = out->start + s->offset[i] + i, count = s->offset[i + 1] - s->offset[i];
+    const int32_t *nodes = s->global + s->offset[i];
+    double length = 0;
+    start[0] = 0;
+    out->routes[i] = 0;
+    for (int32_t j = s->first[i]; j < s->first[i + 1]; j++) {
+        int32_t r = out->routes[i]++, from = start[r], to = start[r] + s->place[j].size;
+        start[r + 1] = to;
+        length += inv_edge(s->p, 0, nodes[from]) + inv_edge(s->p, nodes[to - 1], 0);
+        for (int32_t h = from + 1; h < to; h++) length += inv_edge(s->p, nodes[h - 1], nodes[h]);
+    }
+    memcpy(out->nodes + s->offset[i], nodes, (size_t)count * sizeof *nodes);
+    out->length[i] = length;
+}
+
 static void store_part(const search *s, int32_t i, const inv_cvrp_part *q, bool best, const outcome *out)
 {
     int32_t *nodes = out->nodes + s->offset[i];
@@ -147,6 +210,12 @@ static void work(void *context, int member)
     for (int32_t i; (i = atomic_fetch_add(&s->taken, 1)) < s->parts;) {
         int32_t waves = (s->parts - i + s->o->threads - 1) / s->o->threads;
         double now = inv_now();
+        if (now >= s->until || cancelled(s)) {
+            pass_part(s, i, &s->current);
+            pass_part(s, i, &s->shortest);
+            s->made[i] = 0;
+            continue;
+        }
         inv_cvrp_run run = {.hot = s->hot,
                             .cold = s->cold,
                             .from = now,
@@ -157,9 +226,13 @@ static void work(void *context, int member)
         inv_rng rng;
         inv_rng_init(&rng, s->o->seed, ((uint64_t)s->round << 32) + (uint64_t)i + 1);
         load_part(s, i, q);
+        double before = q->length;
         s->made[i] = inv_cvrp_part_run(q, &run, &rng);
         store_part(s, i, q, false, &s->current);
         store_part(s, i, q, true, &s->shortest);
+        s->gain[i] = before - q->best_length;
+        atomic_store(&s->finished[i], true);
+        if (member == 0) tell_within_round(s);
     }
 }
 
@@ -177,8 +250,7 @@ static double join(const search *s, const outcome *from, invit_solution *to)
     return length;
 }
 
-/* ---- chains: on small instances every thread anneals the whole
- * ------------------------------------------------ */
+/* ---- chains: on small instances every thread anneals the whole --------------------------------- */
 
 static void run_chain(void *context, int member)
 {
@@ -223,27 +295,6 @@ static invit_status begin_chains(search *s, invit_error *err)
     return INVIT_OK;
 }
 
-static void tell(search *s)
-{
-    double now = inv_now();
-    if (s->best_length >= s->told_length || now - s->told_at < 0.1) return;
-    s->told_at = now;
-    s->told_length = s->best_length;
-    if (s->o->on_better) s->o->on_better(s->o->on_better_user, now - s->begun, s->best_length);
-}
-
-static void tell_progress(const search *s, double fraction)
-{
-    const invit_control *c = s->o->control;
-    if (!c || !c->progress) return;
-    invit_progress progress = {.stage = "improve",
-                               .elapsed = inv_now() - s->begun,
-                               .fraction = fraction,
-                               .best = s->best_length,
-                               .count = s->steps};
-    c->progress(c->user, &progress);
-}
-
 static void count_steps(search *s, int32_t of)
 {
     int64_t steps = 0;
@@ -264,62 +315,96 @@ static invit_status one_round(search *s, invit_error *err)
         return INVIT_OK;
     }
     INV_CHECK(cut(s, err));
+    for (int32_t i = 0; i < s->parts; i++) atomic_store(&s->finished[i], false);
     atomic_store(&s->taken, 0);
     inv_parallel(s->o->threads < s->parts ? s->o->threads : s->parts, work, s);
     count_steps(s, s->parts);
     double shortest = 0;
     for (int32_t i = 0; i < s->parts; i++) shortest += s->shortest.length[i];
     if (shortest < s->best_length) s->best_length = join(s, &s->shortest, s->best);
-    join(s, &s->current, s->now);
+    s->now_length = join(s, &s->current, s->now);
     s->round++;
     return INVIT_OK;
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------------- */
 
+/* Empty routes, which a caller may give, are left out. */
 static void copy_routes(const invit_solution *from, invit_solution *to)
 {
-    to->routes = from->routes;
-    memcpy(to->start, from->start, ((size_t)from->routes + 1) * sizeof *to->start);
+    to->routes = 0;
+    for (int32_t r = 0; r < from->routes; r++)
+        if (from->start[r + 1] > from->start[r]) to->start[++to->routes] = from->start[r + 1];
     memcpy(to->nodes, from->nodes, (size_t)from->start[from->routes] * sizeof *to->nodes);
 }
 
+static double mean_edge(const invit_instance *p, const invit_solution *x)
+{
+    double sum = 0;
+    int64_t edges = 0;
+    for (int32_t r = 0; r < x->routes; r++)
+        for (int32_t i = x->start[r] + 1; i < x->start[r + 1]; i++, edges++)
+            sum += inv_edge(p, x->nodes[i - 1], x->nodes[i]);
+    if (sum > 0) return sum / (double)edges;
+    double length = inv_length(p, x);
+    return length > 0 ? length / p->n : 1;
+}
+
 /* One fall of the temperature over `budget` seconds or, when o->iterations says so, steps. */
-static invit_status anneal(search *s, double budget, invit_error *err)
+static invit_status anneal(search *s, double budget, double hot, double cold, invit_error *err)
 {
     const inv_improve_options *o = s->o;
     bool clocked = o->iterations < 0;
     double begun = inv_now(), done = 0;
+    int64_t first = s->steps;
+    s->unit = mean_edge(s->p, s->now);
     if (s->chains) INV_CHECK(begin_chains(s, err));
     while (done < 1 && !stopped(s)) {
         /* A round is a share of the budget, at most what ROUND_STEPS takes. */
         double share = ROUND_STEPS * (double)(s->p->n - 1) / (clocked ? s->speed * budget : budget);
         double next = fmin(1, done + fmin(share, 1.0 / LEAST_ROUNDS));
-        s->hot = HOT * s->unit * pow(COLD / HOT, done);
-        s->cold = HOT * s->unit * pow(COLD / HOT, next);
+        s->hot = hot * s->unit * pow(cold / hot, done);
+        s->cold = hot * s->unit * pow(cold / hot, next);
         s->until = clocked ? fmin(begun + next * budget, o->deadline) : o->deadline;
         s->round_steps = INT64_MAX;
-        if (!clocked)
-            s->round_steps = next < 1 ? (int64_t)ceil((next - done) * budget) : o->iterations - s->steps;
+        if (!clocked) s->round_steps = (int64_t)ceil(next * budget) - (s->steps - first);
         INV_CHECK(one_round(s, err));
-        done = clocked ? (inv_now() - begun) / budget : (double)s->steps / budget;
-        tell(s);
-        tell_progress(s, done);
+        done = clocked ? (inv_now() - begun) / budget : (double)(s->steps - first) / budget;
+        if (o->iterations > 0) s->done = (double)s->steps / (double)o->iterations;
+        if (o->deadline < INFINITY)
+            s->done = fmax(s->done, (inv_now() - s->begun) / (o->deadline - s->begun));
+        tell_better(s, s->best_length, false);
+        tell_progress(s, s->best_length, s->steps);
     }
+    if (s->chains) copy_routes(s->best, s->now);
     return INVIT_OK;
 }
 
-/* Without any limit the search goes on until it is cancelled, in ever longer falls of the temperature. */
+/* A short fall first, so that there soon is something good; then the long one. Without any limit the search
+ * goes on until it is cancelled, in ever longer falls. */
 static invit_status anneal_to_the_limit(search *s, invit_error *err)
 {
     const inv_improve_options *o = s->o;
-    if (o->iterations >= 0) return anneal(s, (double)o->iterations, err);
-    if (o->deadline < INFINITY) return anneal(s, o->deadline - inv_now(), err);
-    for (double budget = FIRST_FALL; !stopped(s); budget *= 2) {
-        INV_CHECK(anneal(s, budget, err));
-        copy_routes(s->best, s->now);
+    bool limited = o->iterations >= 0 || o->deadline < INFINITY;
+    double budget = o->iterations >= 0 ? (double)o->iterations
+                    : limited          ? o->deadline - inv_now()
+                                       : LONG_FALL;
+    double per_customer = budget * (o->iterations >= 0 ? 1 : s->speed) / s->p->n;
+    double hot = per_customer < FEW_STEPS ? WARM : HOT;
+    if (per_customer >= FEW_STEPS) {
+        INV_CHECK(anneal(s, o->iterations >= 0 ? ceil(SHORT_SHARE * budget) : SHORT_SHARE * budget, WARM,
+                         COLD, err));
+        budget = o->iterations >= 0 ? (double)(o->iterations - s->steps)
+                 : limited          ? o->deadline - inv_now()
+                                    : budget;
     }
+    INV_CHECK(anneal(s, budget, hot, COLD, err));
+    while (!stopped(s) && !limited) {
+        budget *= 2;
+        copy_routes(s->best, s->now);
+        INV_CHECK(anneal(s, budget, HOT, COLD, err));
+    }
+    tell_better(s, s->best_length, true);
     return INVIT_OK;
 }
 
@@ -356,18 +441,8 @@ static void destroy(search *s)
     free_outcome(&s->current);
     free_outcome(&s->shortest);
     free(s->made);
-}
-
-static double mean_edge(const invit_instance *p, const invit_solution *x)
-{
-    double sum = 0;
-    int64_t edges = 0;
-    for (int32_t r = 0; r < x->routes; r++)
-        for (int32_t i = x->start[r] + 1; i < x->start[r + 1]; i++, edges++)
-            sum += inv_edge(p, x->nodes[i - 1], x->nodes[i]);
-    if (sum > 0) return sum / (double)edges;
-    double length = inv_length(p, x);
-    return length > 0 ? length / p->n : 1;
+    free(s->gain);
+    free(s->finished);
 }
 
 static invit_status init(search *s, const invit_solution *given, invit_error *err)
@@ -391,6 +466,8 @@ static invit_status init(search *s, const invit_solution *given, invit_error *er
     s->local = malloc(n * sizeof *s->local);
     s->global = malloc(n * sizeof *s->global);
     s->made = malloc(parts * sizeof *s->made);
+    s->gain = malloc(parts * sizeof *s->gain);
+    s->finished = malloc(parts * sizeof *s->finished);
     if (!s->worker || !s->place || !s->first || !s->offset || !s->part_of || !s->local || !s->global ||
         !s->made || !alloc_outcome(&s->current, n, parts) || !alloc_outcome(&s->shortest, n, parts))
         return inv_no_memory(err, n * 100);
@@ -398,9 +475,8 @@ static invit_status init(search *s, const invit_solution *given, invit_error *er
     INV_CHECK(inv_solution_alloc(p->n, p->n, &s->best, err));
     copy_routes(given, s->now);
     copy_routes(given, s->best);
-    s->best_length = s->told_length = inv_length(p, given);
+    s->now_length = s->best_length = s->told_length = inv_length(p, given);
     s->speed = (double)FIRST_SPEED * s->o->threads;
-    s->unit = mean_edge(p, s->now);
     return INVIT_OK;
 }
 

@@ -84,8 +84,7 @@ static inline double distance(const inv_cvrp_part *q, int32_t a, int32_t b)
     return between(q, &q->node[a], &q->node[b]);
 }
 
-/* ---- the solution: link and unlink, with a journal
- * ------------------------------------------------------------ */
+/* ---- the solution: link and unlink, with a journal --------------------------------------------- */
 
 static void note_empty(inv_cvrp_part *q, int32_t r)
 {
@@ -201,8 +200,7 @@ static void remember_best(inv_cvrp_part *q)
     q->best_length = q->length;
 }
 
-/* ---- ruin: adjacent string removal
- * ----------------------------------------------------------------------------- */
+/* ---- ruin: adjacent string removal ------------------------------------------------------------- */
 
 static void remove_customer(inv_cvrp_part *q, int32_t v)
 {
@@ -260,8 +258,7 @@ static void ruin(inv_cvrp_part *q, inv_rng *rng)
     }
 }
 
-/* ---- recreate: greedy insertion with blinks
- * -------------------------------------------------------------------- */
+/* ---- recreate: greedy insertion with blinks ---------------------------------------------------- */
 
 static void draw_blink(inv_cvrp_part *q, inv_rng *rng)
 {
@@ -337,8 +334,7 @@ static void recreate(inv_cvrp_part *q, inv_rng *rng)
     for (int32_t i = 0; i < q->removals; i++) link_after(q, q->removed[i], best_place(q, q->removed[i], rng));
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------------- */
 
 static void clear(inv_cvrp_part *q)
 {

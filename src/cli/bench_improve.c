@@ -1,0 +1,194 @@
+/* invit bench improve: how short solutions get in a given time, and how many steps a second that takes. */
+#include "cli/cli.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+typedef struct values {
+    int problem, construct;
+    int64_t iterations;
+    cli_list sizes;
+    cli_common common;
+} values;
+
+static const cli_option options[] = {
+    {.name = "problem",
+     .type = CLI_CHOICE,
+     .offset = offsetof(values, problem),
+     .choices = "both|tsp|cvrp",
+     .help = "which generated instances, when no file is given"},
+    {.name = "sizes",
+     .letter = 'n',
+     .type = CLI_LIST,
+     .offset = offsetof(values, sizes),
+     .metavar = "N,N",
+     .fallback = "1000",
+     .help = "nodes (TSP) or customers (CVRP: capacity 50, demand 1 to 10) of the generated instances"},
+    {.name = "construct",
+     .type = CLI_CHOICE,
+     .offset = offsetof(values, construct),
+     .choices = "quick|nearest|space-filling",
+     .help = "where the search begins; quick: greedy edges (TSP), savings (CVRP)"},
+    {.name = "iterations",
+     .type = CLI_INT64,
+     .offset = offsetof(values, iterations),
+     .metavar = "N",
+     .fallback = "no limit",
+     .min = 1,
+     .max = 1e15,
+     .help = "steps instead of a time: the same result on a busy machine"},
+    CLI_TIME(values, common, "for each instance, reading and construction included"),
+    CLI_SEED(values, common),
+    CLI_THREADS(values, common),
+    CLI_JSON(values, common),
+    CLI_END,
+};
+
+static const cli_spec spec = {
+    .command = "bench improve",
+    .usage = "[FILE...] [OPTION...]",
+    .about =
+        "Improves each instance for a time and prints the length, the gap to the best known length where the "
+        "library has one, and the steps a second. 'alone' counts processor time instead of wall time: what "
+        "the same "
+        "machine would do with nothing else running.",
+    .options = options,
+    .max_args = -1,
+    .more = "Examples:\n"
+            "  invit bench improve --problem cvrp --sizes 1000,5000 --time 10\n"
+            "  invit bench improve X-n*.vrp --time 30\n"};
+
+typedef struct tally {
+    double gap;
+    int known;
+} tally;
+
+static double processor_seconds(void)
+{
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+           1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+static invit_construct begin_with(const values *v, invit_problem problem)
+{
+    if (v->construct == 1) return INVIT_CONSTRUCT_NEAREST;
+    if (v->construct == 2) return INVIT_CONSTRUCT_SPACE_FILLING;
+    return problem == INVIT_TSP ? INVIT_CONSTRUCT_GREEDY : INVIT_CONSTRUCT_SAVINGS;
+}
+
+static void print_row(const values *v, const invit_instance *p, const invit_solve_result *r,
+                      double best_known, double alone)
+{
+    const char *name = invit_instance_name(p);
+    long long nodes = (long long)invit_instance_nodes(p);
+    if (v->common.json) {
+        cli_json j = cli_json_to(stdout);
+        cli_json_open(&j, NULL, '{');
+        cli_json_string(&j, "instance", name);
+        cli_json_int(&j, "nodes", nodes);
+        cli_json_number(&j, "constructed", r->constructed);
+        cli_json_number(&j, "length", r->length);
+        cli_json_int(&j, "routes", r->routes);
+        if (best_known > 0) cli_json_number(&j, "gap", r->length / best_known - 1);
+        cli_json_int(&j, "steps", r->iterations);
+        cli_json_number(&j, "seconds", r->seconds_total);
+        cli_json_number(&j, "processor_seconds", alone);
+        cli_json_close(&j);
+        printf("\n");
+    } else {
+        printf("%-20s %8lld %14.10g %14.10g %6d ", name, nodes, r->constructed, r->length, r->routes);
+        if (best_known > 0)
+            printf("%7.3f%%", 100 * (r->length / best_known - 1));
+        else
+            printf("%8s", "");
+        printf(" %12.0f %12.0f %9.2f\n", (double)r->iterations / r->seconds_total,
+               (double)r->iterations / alone, r->seconds_total);
+    }
+    fflush(stdout);
+}
+
+static invit_status measure(const values *v, const invit_instance *p, tally *sum, invit_error *err)
+{
+    invit_solve_options o = invit_solve_defaults();
+    invit_solve_result r;
+    invit_solution *s = NULL;
+    invit_control control = {.cancel = cli_cancel_flag()};
+    o.construct = begin_with(v, invit_instance_problem(p));
+    o.seconds = v->iterations > 0 ? INFINITY : v->common.time;
+    o.iterations = v->iterations > 0 ? v->iterations : -1;
+    o.threads = v->common.threads;
+    o.seed = v->common.seed;
+    o.control = &control;
+    double before = processor_seconds(), best_known = 0;
+    invit_status status = invit_solve(p, NULL, &o, &s, &r, err);
+    if (status == INVIT_OK) {
+        if (invit_best_known(invit_instance_name(p), &best_known)) {
+            sum->gap += r.length / best_known - 1;
+            sum->known++;
+        }
+        print_row(v, p, &r, best_known, processor_seconds() - before);
+    }
+    invit_solution_destroy(s);
+    return status;
+}
+
+static invit_status measure_generated(const values *v, invit_problem problem, int64_t size, tally *sum,
+                                      invit_error *err)
+{
+    invit_instance *p = NULL;
+    char name[64];
+    snprintf(name, sizeof name, "%s-%lld", problem == INVIT_TSP ? "uniform-tsp" : "uniform-cvrp",
+             (long long)size);
+    invit_status status = invit_generate(problem, INVIT_UNIFORM, size, v->common.seed, 0, &p, err);
+    if (status == INVIT_OK) status = invit_instance_set_name(p, name, err);
+    if (status == INVIT_OK) status = measure(v, p, sum, err);
+    invit_instance_destroy(p);
+    return status;
+}
+
+static invit_status measure_file(const values *v, const char *path, tally *sum, invit_error *err)
+{
+    invit_instance *p = NULL;
+    invit_status status = invit_instance_read(path, 0, &p, err);
+    if (status == INVIT_OK) status = measure(v, p, sum, err);
+    invit_instance_destroy(p);
+    return status;
+}
+
+int bench_improve(int argc, char **argv)
+{
+    values v = {.iterations = 0, .common = {.time = 2, .seed = 1}};
+    cli_args args;
+    int code = cli_parse(&spec, &v, argc, argv, &args);
+    if (code != CLI_GO) return code;
+    invit_status status = INVIT_OK;
+    invit_error err = {0};
+    tally sum = {0};
+    int sizes = v.sizes.count ? v.sizes.count : 1;
+    if (!v.common.json)
+        printf("%-20s %8s %14s %14s %6s %8s %12s %12s %9s\n", "instance", "nodes", "constructed", "length",
+               "routes", "gap", "steps/s", "alone", "seconds");
+    for (int i = 0; i < args.count && status == INVIT_OK && !cli_cancelled(); i++)
+        status = measure_file(&v, args.item[i], &sum, &err);
+    for (int i = 0; args.count == 0 && i < 2 * sizes && status == INVIT_OK && !cli_cancelled(); i++) {
+        int64_t size = 1000;
+        invit_problem problem = i < sizes ? INVIT_TSP : INVIT_CVRP;
+        if (v.sizes.count && (!cli_integer(v.sizes.item[i % sizes], &size) || size < 1 || size > 100000000)) {
+            code = cli_bad_usage("--sizes: '%s' is not a number of nodes", v.sizes.item[i % sizes]);
+            cli_args_free(&args);
+            return code;
+        }
+        if (v.problem != 0 && (v.problem == 1) != (problem == INVIT_TSP)) continue;
+        status = measure_generated(&v, problem, size, &sum, &err);
+    }
+    code = status == INVIT_OK ? CLI_OK : cli_report(&err);
+    if (code == CLI_OK && !v.common.json && sum.known > 1)
+        printf("mean gap of %d: %.3f %%\n", sum.known, 100 * sum.gap / sum.known);
+    cli_args_free(&args);
+    return code;
+}
