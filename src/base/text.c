@@ -9,14 +9,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static invit_status start(inv_text *t, const char *name, invit_error *err)
+enum { BUFFER = 1 << 18 };
+
+static invit_status start(inv_text *t, const char *name, size_t capacity, invit_error *err)
 {
     t->line = 1;
+    t->capacity = capacity;
     t->name = strdup(name);
-    t->buffer = malloc(INV_TEXT_BUFFER + 1);
+    t->buffer = malloc(capacity + 1);
     if (!t->name || !t->buffer) {
         inv_text_close(t);
-        return inv_no_memory(err, INV_TEXT_BUFFER);
+        return inv_no_memory(err, capacity);
     }
     t->at = t->end = t->buffer;
     t->buffer[0] = 0;
@@ -39,14 +42,15 @@ invit_status inv_text_open(inv_text *t, const char *path, invit_error *err)
             return inv_fail(err, INVIT_ERR_IO, "%s: is a directory, expected a file", path);
         }
     }
-    return start(t, standard ? "standard input" : path, err);
+    return start(t, standard ? "standard input" : path, BUFFER, err);
 }
 
 invit_status inv_text_open_memory(inv_text *t, const void *data, size_t size, const char *name,
                                   invit_error *err)
 {
     *t = (inv_text){.fd = -1, .memory = data, .memory_left = size};
-    return start(t, name, err);
+    return start(t, name, size < BUFFER ? size : BUFFER,
+                 err); /* small sources, as servers have them, stay small */
 }
 
 void inv_text_close(inv_text *t)
@@ -83,7 +87,7 @@ void inv_text_refill(inv_text *t, size_t bytes)
         return; /* a full buffer has no room to read into: that would look like the end */
     memmove(t->buffer, t->at, kept);
     do {
-        size_t n = read_some(t, t->buffer + kept, INV_TEXT_BUFFER - kept);
+        size_t n = read_some(t, t->buffer + kept, t->capacity - kept);
         if (n == 0) t->eof = true;
         kept += n;
     } while (kept < bytes && !t->eof);

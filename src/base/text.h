@@ -9,7 +9,6 @@
 enum {
     INV_TEXT_WINDOW = 1024,  /* inv_text_ensure makes this much visible: the longest number or word         */
     INV_TEXT_LINE = 1 << 16, /* inv_text_line makes at least this much visible: lines of words are shorter */
-    INV_TEXT_BUFFER = 1 << 18, /* nothing visible is longer than this */
 };
 
 typedef struct inv_text {
@@ -22,6 +21,7 @@ typedef struct inv_text {
     size_t memory_left;
     size_t chunk; /* most bytes a read gives; 0: no limit. For tests of what happens at the seams */
     char *buffer;
+    size_t capacity; /* of the buffer: nothing visible is longer                  */
     const char *at, *end;
     int64_t line; /* of the byte at `at`, from 1                              */
 } inv_text;

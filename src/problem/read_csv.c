@@ -22,7 +22,7 @@ typedef struct csv {
     int columns;
     unsigned char role[COLUMNS];
     bool has[ROLES];
-    char *field; /* the field at hand, without its quotes; INV_TEXT_BUFFER + 1 bytes */
+    char *field; /* the field at hand, without its quotes; as long as the buffer */
     inv_points points;
     int32_t *demand;
     int64_t demand_room;
@@ -281,8 +281,8 @@ invit_status inv_read_csv(inv_text *t, inv_read_state *state, invit_instance **o
     if (state->index > 0) return INVIT_OK;
     csv c = {.t = t};
     invit_status status = INVIT_OK;
-    c.field = malloc(INV_TEXT_BUFFER + 1);
-    if (!c.field) INV_TRY(inv_no_memory(err, INV_TEXT_BUFFER));
+    c.field = malloc(t->capacity + 1);
+    if (!c.field) INV_TRY(inv_no_memory(err, t->capacity));
     while (inv_text_skip_space(t) && *t->at == '#') inv_text_skip_line(t);
     INV_TRY(read_header(&c, err));
     while (!inv_text_at_end(t)) { /* lines as they are: where tabs separate, a leading one says something */
