@@ -190,6 +190,7 @@ static void the_length_does_not_drift(void **state)
         for (int i = 0, u = 1; u < 41; u++)
             if (u != v && i < 39) q.near[39 * v + i++] = u; /* any order will do here */
     }
+    inv_cvrp_part_measure(&q);
     inv_cvrp_part_insert_all(&q, 0, &rng);
     /* Hot all the way: nearly every step is kept, some ten moves each. */
     inv_cvrp_run run = {.hot = 10, .cold = 10, .steps = 100000, .deadline = INFINITY};

@@ -160,6 +160,7 @@ static void load_part(const search *s, int32_t i, inv_cvrp_part *q)
             if (all[j] != 0 && s->part_of[all[j]] == i) near[count++] = s->local[all[j]];
         if (count < q->k) near[count] = 0;
     }
+    inv_cvrp_part_measure(q);
     /* Customers are numbered route by route, so the routes are runs of numbers. */
     int32_t *nodes = s->current.nodes + s->offset[i], *start = s->current.start + s->offset[i] + i;
     start[0] = 0;

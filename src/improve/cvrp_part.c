@@ -18,6 +18,9 @@ void inv_cvrp_part_destroy(inv_cvrp_part *q)
 {
     free(q->node);
     free(q->near);
+    free(q->near_length);
+    free(q->route);
+    free(q->fits);
     free(q->room);
     free(q->size);
     free(q->best_next);
@@ -45,18 +48,25 @@ invit_status inv_cvrp_part_begin(inv_cvrp_part *q, invit_metric metric, int32_t 
     size_t m = (size_t)n, near = m * (size_t)k;
     if (n > q->reserved_n) {
         /* A step may take every customer out and put it back. */
-        if (!grow(&q->node, 2 * m, sizeof *q->node) || !grow(&q->room, m, sizeof *q->room) ||
-            !grow(&q->size, m, sizeof *q->size) || !grow(&q->best_next, 2 * m, sizeof *q->best_next) ||
-            !grow(&q->stamp, m, sizeof *q->stamp) || !grow(&q->empty, m, sizeof *q->empty) ||
-            !grow(&q->in_empty, m, sizeof *q->in_empty) || !grow(&q->removed, m, sizeof *q->removed) ||
-            !grow(&q->key, m, sizeof *q->key) || !grow(&q->dirty, 2 * m, sizeof *q->dirty) ||
-            !grow(&q->is_dirty, 2 * m, sizeof *q->is_dirty) || !grow(&q->change, 2 * m, sizeof *q->change))
+        if (!grow(&q->node, 2 * m, sizeof *q->node) || !grow(&q->room, m + 1, sizeof *q->room) ||
+            !grow(&q->route, 2 * m, sizeof *q->route) || !grow(&q->size, m, sizeof *q->size) ||
+            !grow(&q->best_next, 2 * m, sizeof *q->best_next) || !grow(&q->stamp, m, sizeof *q->stamp) ||
+            !grow(&q->empty, m, sizeof *q->empty) || !grow(&q->in_empty, m, sizeof *q->in_empty) ||
+            !grow(&q->removed, m, sizeof *q->removed) || !grow(&q->key, m, sizeof *q->key) ||
+            !grow(&q->dirty, 2 * m, sizeof *q->dirty) || !grow(&q->is_dirty, 2 * m, sizeof *q->is_dirty) ||
+            !grow(&q->change, 2 * m, sizeof *q->change))
             return inv_no_memory(err, m * 200);
         q->reserved_n = n;
     }
     if (near > q->reserved_near) {
-        if (!grow(&q->near, near, sizeof *q->near)) return inv_no_memory(err, near * sizeof *q->near);
+        if (!grow(&q->near, near, sizeof *q->near) || !grow(&q->near_length, near, sizeof *q->near_length))
+            return inv_no_memory(err, near * sizeof *q->near);
         q->reserved_near = near;
+    }
+    if (k > q->reserved_k) {
+        if (!grow(&q->fits, (size_t)k, sizeof *q->fits))
+            return inv_no_memory(err, (size_t)k * sizeof *q->fits);
+        q->reserved_k = k;
     }
     q->metric = metric;
     q->n = n;
@@ -107,10 +117,10 @@ static int32_t empty_route(inv_cvrp_part *q)
 static void put(inv_cvrp_part *q, int32_t v, int32_t prev, double before, double after)
 {
     inv_cvrp_node *p = &q->node[prev], *c = &q->node[v];
-    int32_t r = p->route, next = p->next;
+    int32_t r = q->route[prev], next = p->next;
     c->prev = prev;
     c->next = next;
-    c->route = r;
+    q->route[v] = r;
     c->out = after;
     p->next = v;
     p->out = before;
@@ -122,11 +132,11 @@ static void put(inv_cvrp_part *q, int32_t v, int32_t prev, double before, double
 static void take(inv_cvrp_part *q, int32_t v, double across)
 {
     inv_cvrp_node *c = &q->node[v], *p = &q->node[c->prev];
-    int32_t r = c->route;
+    int32_t r = q->route[v];
     p->next = c->next;
     p->out = across;
     q->node[c->next].prev = c->prev;
-    c->route = -1;
+    q->route[v] = q->n;
     q->room[r] += c->demand;
     if (--q->size[r] == 0) {
         q->routes--;
@@ -212,7 +222,7 @@ static void remove_customer(inv_cvrp_part *q, int32_t v)
  * middle. */
 static void remove_string(inv_cvrp_part *q, int32_t c, int32_t length, inv_rng *rng)
 {
-    int32_t r = q->node[c].route, size = q->size[r] - (q->pinned && q->node[q->pinned].route == r);
+    int32_t r = q->route[c], size = q->size[r] - (q->pinned && q->route[q->pinned] == r);
     int32_t left = 0;
     if (length > 1 && length < size && inv_rng_double(rng) < SPLIT_STRING) {
         left = 1;
@@ -248,10 +258,10 @@ static void ruin(inv_cvrp_part *q, inv_rng *rng)
     for (int32_t i = -1; i < q->k && strings > 0; i++) {
         int32_t c = i < 0 ? seed : near[i];
         if (c == 0) break;
-        int32_t r = q->node[c].route;
-        if (r < 0 || c == q->pinned || q->stamp[r] == q->stamp_now) continue;
+        int32_t r = q->route[c];
+        if (r == q->n || c == q->pinned || q->stamp[r] == q->stamp_now) continue;
         q->stamp[r] = q->stamp_now;
-        int32_t size = q->size[r] - (q->pinned && q->node[q->pinned].route == r);
+        int32_t size = q->size[r] - (q->pinned && q->route[q->pinned] == r);
         double most_here = size < longest ? size : longest;
         remove_string(q, c, (int32_t)(1 + inv_rng_double(rng) * most_here), rng);
         strings--;
@@ -272,30 +282,47 @@ static inline bool blinks(inv_cvrp_part *q, inv_rng *rng)
     return true;
 }
 
+/* Neighbours whose route has room, without a branch: which ones do is hard to predict. */
+static int32_t find_room(const inv_cvrp_part *q, const int32_t *near, int32_t demand)
+{
+    const int32_t *route = q->route, *room = q->room;
+    int32_t *restrict fits = q->fits, k = q->k, count = 0;
+    for (int32_t i = 0; i < k; i++) {
+        int32_t u = near[i];
+        if (u == 0) break;
+        fits[count] = i;
+        count += room[route[u]] >= demand;
+    }
+    return count;
+}
+
 /* The cheapest place next to one of the customer's neighbours, or a route of its own. */
 static int32_t best_place(inv_cvrp_part *q, int32_t v, inv_rng *rng)
 {
     const inv_cvrp_node *node = q->node, *c = &node[v];
     const int32_t *near = q->near + (size_t)v * (size_t)q->k;
-    int32_t demand = c->demand, place = q->n + empty_route(q);
+    const float *length = q->near_length + (size_t)v * (size_t)q->k;
+    int32_t place = q->n + empty_route(q), count = find_room(q, near, c->demand);
     double home = between(q, c, &node[place]), cost = 2 * home;
 
-    for (int32_t i = 0; i < q->k && near[i] != 0; i++) {
+    for (int32_t j = 0; j < count; j++) {
+        int32_t i = q->fits[j];
         const inv_cvrp_node *u = &node[near[i]], *p = &node[u->prev];
-        if (u->route < 0 || q->room[u->route] < demand) continue;
-        double d = between(q, c, u);
         /* A customer at the edge's other end is no nearer than u, or the edge has been seen from there. */
-        double bound = d + (u->next >= q->n ? home : d) - u->out;
-        if (bound < cost) {
-            double added = u->next >= q->n ? bound : d + between(q, c, &node[u->next]) - u->out;
+        double d = length[i];
+        bool behind = d + (u->next >= q->n ? home : d) - u->out < cost;
+        bool before = d + (u->prev >= q->n ? home : d) - p->out < cost && near[i] != q->pinned;
+        if (!behind && !before) continue;
+        d = between(q, c, u);
+        if (behind) {
+            double added = d + between(q, c, &node[u->next]) - u->out;
             if (added < cost && !blinks(q, rng)) {
                 cost = added;
                 place = near[i];
             }
         }
-        bound = d + (u->prev >= q->n ? home : d) - p->out;
-        if (bound < cost && near[i] != q->pinned) {
-            double added = u->prev >= q->n ? bound : d + between(q, c, p) - p->out;
+        if (before) {
+            double added = d + between(q, c, p) - p->out;
             if (added < cost && !blinks(q, rng)) {
                 cost = added;
                 place = u->prev;
@@ -346,11 +373,12 @@ static void clear(inv_cvrp_part *q)
     q->empties = 0;
     q->stamp_now = 0;
     q->blink_in = 50;
+    q->room[n] = -1;
     for (int32_t r = n - 1; r >= 0; r--) {
         inv_cvrp_node *end = &q->node[n + r];
-        *end =
-            (inv_cvrp_node){.next = n + r, .prev = n + r, .route = r, .x = q->node[0].x, .y = q->node[0].y};
-        q->node[r].route = -1;
+        *end = (inv_cvrp_node){.next = n + r, .prev = n + r, .x = q->node[0].x, .y = q->node[0].y};
+        q->route[r] = n;
+        q->route[n + r] = r;
         q->room[r] = q->capacity;
         q->size[r] = 0;
         q->stamp[r] = 0;
@@ -358,6 +386,18 @@ static void clear(inv_cvrp_part *q)
         note_empty(q, r);
     }
     memset(q->is_dirty, 0, 2 * (size_t)n * sizeof *q->is_dirty);
+}
+
+void inv_cvrp_part_measure(inv_cvrp_part *q)
+{
+    for (int32_t v = 1; v < q->n; v++) {
+        size_t row = (size_t)v * (size_t)q->k;
+        for (int32_t i = 0; i < q->k && q->near[row + (size_t)i] != 0; i++) {
+            double d = distance(q, v, q->near[row + (size_t)i]);
+            float f = (float)d;
+            q->near_length[row + (size_t)i] = (double)f > d ? nextafterf(f, 0) : f;
+        }
+    }
 }
 
 /* What was linked so far is the solution to start from. */
@@ -398,6 +438,7 @@ void inv_cvrp_part_take(inv_cvrp_part *q, const inv_cvrp_part *from)
 {
     size_t n = (size_t)q->n;
     memcpy(q->node, from->node, 2 * n * sizeof *q->node);
+    memcpy(q->route, from->route, 2 * n * sizeof *q->route);
     memcpy(q->room, from->room, n * sizeof *q->room);
     memcpy(q->size, from->size, n * sizeof *q->size);
     memcpy(q->empty, from->empty, n * sizeof *q->empty);

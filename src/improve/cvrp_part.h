@@ -10,7 +10,6 @@
  * lists). Routes are rings: depot end, customers, and back to the same depot end. */
 typedef struct inv_cvrp_node {
     int32_t next, prev;
-    int32_t route; /* -1: removed                                          */
     int32_t demand;
     double out; /* length of the edge to next                           */
     double x, y;
@@ -30,7 +29,10 @@ typedef struct inv_cvrp_part {
     int32_t pinned;      /* a customer that stays first in its route; 0: none  */
     inv_cvrp_node *node; /* [2 n]                                              */
     int32_t *near;       /* [n][k] customers by distance, ended by 0           */
-    int32_t *room;       /* [n] capacity left, per route                       */
+    float *near_length;  /* [n][k] distances to them, rounded down */
+    int32_t *route;      /* [2 n] an id's route; n: removed, a route without room */
+    int32_t *fits;       /* [k] neighbours beside which there is room */
+    int32_t *room;       /* [n + 1] capacity left, per route                       */
     int32_t *size;       /* [n] customers, per route                           */
     int32_t routes;      /* that have a customer                               */
     double length;
@@ -39,6 +41,7 @@ typedef struct inv_cvrp_part {
 
     int32_t reserved_n;
     size_t reserved_near;
+    int32_t reserved_k;
     uint32_t *stamp; /* [n] ruin in which a route was last touched         */
     uint32_t stamp_now;
     int32_t *empty; /* [n] routes that may be empty                       */
@@ -57,9 +60,11 @@ typedef struct inv_cvrp_part {
 
 /* Zero-initialise a part before its first use; destroy frees what it owns. */
 void inv_cvrp_part_destroy(inv_cvrp_part *q);
-/* Room for n nodes and k neighbours each; afterwards fill node[].{x, y, demand} for 0..n-1 and near[]. */
+/* Room for n nodes and k neighbours each; afterwards fill node[].{x, y, demand} for 0..n-1 and near[], then
+ * call inv_cvrp_part_measure. */
 invit_status inv_cvrp_part_begin(inv_cvrp_part *q, invit_metric metric, int32_t n, int32_t k,
                                  int32_t capacity, invit_error *err);
+void inv_cvrp_part_measure(inv_cvrp_part *q);
 /* Starts from these routes, or with nodes == NULL from a greedy insertion. Call after filling. */
 void inv_cvrp_part_set(inv_cvrp_part *q, const int32_t *nodes, const int32_t *start, int32_t routes);
 void inv_cvrp_part_insert_all(inv_cvrp_part *q, int32_t pinned, inv_rng *rng);

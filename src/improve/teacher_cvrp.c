@@ -39,6 +39,7 @@ static invit_status load(inv_cvrp_part *q, const double *xy, int32_t n, int32_t 
         q->node[v].x = xy[2 * v];
         q->node[v].y = xy[2 * v + 1];
     }
+    if (status == INVIT_OK) inv_cvrp_part_measure(q);
     inv_neighbours_destroy(&near);
     return status;
 }
