@@ -238,6 +238,7 @@ typedef struct invit_train_result {
     double loss, accuracy;   /* mean since the last line of the log               */
     double small_gap, large_gap; /* last validation: mean greedy gap, or NaN      */
     bool finished;           /* false: stopped by the caller; resume continues    */
+    int rank;                /* of this process (MPI): 0 should do the talking    */
 } invit_train_result;
 
 /* Trains as the options say, in a new run directory; or, with resume, goes on with the run in options->run, whose saved
@@ -253,7 +254,9 @@ typedef struct invit_train_speed {
     double imitate_rate;      /* labelled states a second, labels ready                             */
     double reinforce_rate;    /* decisions a second, sampled and baseline, with backward and update */
     double reinforce_learned; /* of these, the sampled ones that were learned from                  */
+    double reduce_seconds;    /* to add up one gradient over the ranks (MPI)                        */
     double peak_bytes;        /* most memory in use                                                 */
+    int rank;                 /* of this process (MPI); rates are of all ranks together             */
     bool labels_were_ready;   /* false: the time was so long that labels had to be made             */
 } invit_train_speed;
 /* Measures the model and data of the options for about 2 * seconds. */

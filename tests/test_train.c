@@ -403,11 +403,17 @@ static void ranks_agree(void **state)
         o.steps = 6;
         o.validate_small = 2;
         run_to_the_end(&o, false);
+        o.steps = 8;
+        run_to_the_end(&o, true);
         snprintf(command, sizeof command,
                  "mpirun --allow-run-as-root --oversubscribe -n 2 %s train tsp --config %.500s/config "
                  "--threads 1 --run "
                  "%s/ranks%d >/dev/null 2>&1",
                  TEST_BINARY, o.run, folder, method);
+        assert_int_equal(system(command), 0);
+        /* what two ranks saved, one can go on with */
+        snprintf(command, sizeof command, "%s train --resume %s/ranks%d --steps 8 >/dev/null 2>&1",
+                 TEST_BINARY, folder, method);
         assert_int_equal(system(command), 0);
         invit_model *a, *b;
         invit_error err;

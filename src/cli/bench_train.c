@@ -54,20 +54,22 @@ int bench_train(int argc, char **argv)
         cli_args_free(&args);
         return cli_report(&err);
     }
-    if (v.common.json)
+    if (s.rank == 0 && v.common.json)
         printf("{\"peak_gflops\":%.1f,\"imitate_states_per_second\":%.1f,\"imitate_per_gflops\":%.3f,"
                "\"reinforce_decisions_per_second\":%.1f,\"reinforce_learned_per_second\":%.1f,"
-               "\"peak_megabytes\":%.0f}\n",
+               "\"reduce_ms\":%.2f,\"peak_megabytes\":%.0f}\n",
                s.peak_gflops, s.imitate_rate, s.imitate_rate / s.peak_gflops, s.reinforce_rate,
-               s.reinforce_learned, s.peak_bytes / 1e6);
-    else
+               s.reinforce_learned, 1e3 * s.reduce_seconds, s.peak_bytes / 1e6);
+    else if (s.rank == 0)
         printf("peak                %8.1f GFLOPS (FP32 multiply-add, this run)\n"
                "imitate             %8.0f states/s with labels %s: %.2f per GFLOPS\n"
                "reinforce           %8.0f decisions/s, sampled and baseline, end to end\n"
                "  learned from      %8.0f decisions/s\n"
+               "sum over ranks      %8.1f ms a gradient\n"
                "memory              %8.0f MB\n",
                s.peak_gflops, s.imitate_rate, s.labels_were_ready ? "ready" : "made on the way",
-               s.imitate_rate / s.peak_gflops, s.reinforce_rate, s.reinforce_learned, s.peak_bytes / 1e6);
+               s.imitate_rate / s.peak_gflops, s.reinforce_rate, s.reinforce_learned, 1e3 * s.reduce_seconds,
+               s.peak_bytes / 1e6);
     cli_args_free(&args);
     return CLI_OK;
 }

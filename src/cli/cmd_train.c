@@ -150,7 +150,7 @@ static int run_train(const values *v, const invit_train_options *o)
     invit_status status = invit_train(o, v->resume != NULL, &control, &result, &err);
     cli_progress_clear(&progress);
     if (status != INVIT_OK) return cli_report(&err);
-    if (!v->quiet) {
+    if (!v->quiet && result.rank == 0) {
         printf("%s: %lld steps, %lld states, %.1f min", o->run, (long long)result.steps,
                (long long)result.states, result.seconds / 60);
         if (!isnan(result.small_gap)) printf(", gap %.2f %% (100 nodes)", 100 * result.small_gap);

@@ -13,45 +13,49 @@ static invit_status timed_steps(inv_trainer *t, double seconds, const double *co
                                 invit_error *err)
 {
     double before = *count, began = inv_now();
+    int more;
     do {
         INV_CHECK(inv_step(t, err));
-    } while (inv_now() < began + seconds);
+        more = inv_now() < began + seconds;
+        inv_comm_broadcast(t->comm, &more, sizeof more);
+    } while (more);
     *rate = (*count - before) / (inv_now() - began);
     return INVIT_OK;
 }
 
 /* The pool holds every state that will be needed before the clock starts. */
-static invit_status bench_imitate(invit_train_options *o, double seconds, invit_train_speed *s,
-                                  invit_error *err)
+static invit_status bench_imitate(invit_train_options *o, inv_comm *comm, double seconds,
+                                  invit_train_speed *s, invit_error *err)
 {
-    inv_comm *comm = NULL;
     inv_trainer *t = NULL;
     invit_status status;
     o->method = INVIT_IMITATE;
     o->batch = 512;
     o->effort = 0.05; /* the quality of labels does not matter here */
-    INV_TRY(inv_comm_create(&comm, err));
     INV_TRY(inv_trainer_create(o, NULL, comm, &t, err));
     o->pool = (int64_t)(3000 * (seconds + 1)) + o->batch;
     INV_TRY(inv_step(t, err)); /* fills the pool */
     o->pool = 1;
     double left = 0;
     for (int32_t l = 0; l < t->lanes; l++) left += t->lane[l].pool.count;
+    inv_comm_sum_doubles(comm, &left, 1);
     double peak = inv_measure_peak(inv_team_size(t->team), 0.5);
     double before = t->s.tally.states;
     INV_TRY(timed_steps(t, seconds, &t->s.tally.states, &s->imitate_rate, err));
     s->peak_gflops = 0.5 * (peak + inv_measure_peak(inv_team_size(t->team), 0.5));
+    inv_comm_sum_doubles(comm, &s->peak_gflops, 1);
+    double reduce = inv_now(); /* the sum over ranks alone */
+    for (int i = 0; i < 10; i++) inv_comm_sum_floats(comm, t->lane[0].grad, t->model->params);
+    s->reduce_seconds = (inv_now() - reduce) / 10;
     s->labels_were_ready = t->s.tally.states - before <= left;
 done:
     inv_trainer_destroy(t);
-    inv_comm_destroy(comm);
     return status;
 }
 
-static invit_status bench_reinforce(invit_train_options *o, double seconds, invit_train_speed *s,
-                                    invit_error *err)
+static invit_status bench_reinforce(invit_train_options *o, inv_comm *comm, double seconds,
+                                    invit_train_speed *s, invit_error *err)
 {
-    inv_comm *comm = NULL;
     inv_trainer *t = NULL;
     invit_status status;
     o->method = INVIT_REINFORCE;
@@ -59,14 +63,12 @@ static invit_status bench_reinforce(invit_train_options *o, double seconds, invi
     o->augment = 16;
     o->lanes = 8;
     strcpy(o->baseline, "greedy");
-    INV_TRY(inv_comm_create(&comm, err));
     INV_TRY(inv_trainer_create(o, NULL, comm, &t, err));
     double began = inv_now(), states = t->s.tally.states;
     INV_TRY(timed_steps(t, seconds, &t->s.tally.decisions, &s->reinforce_rate, err));
     s->reinforce_learned = (t->s.tally.states - states) / (inv_now() - began);
 done:
     inv_trainer_destroy(t);
-    inv_comm_destroy(comm);
     return status;
 }
 
@@ -75,11 +77,17 @@ invit_status invit_train_measure(const invit_train_options *options, double seco
 {
     invit_train_options o = *options;
     struct rusage usage;
+    inv_comm *comm = NULL;
+    invit_status status;
     *speed = (invit_train_speed){0};
-    INV_CHECK(bench_imitate(&o, seconds, speed, err));
+    INV_TRY(inv_comm_create(&comm, err));
+    speed->rank = inv_comm_rank(comm);
+    INV_TRY(bench_imitate(&o, comm, seconds, speed, err));
     o = *options;
-    INV_CHECK(bench_reinforce(&o, seconds, speed, err));
+    INV_TRY(bench_reinforce(&o, comm, seconds, speed, err));
     getrusage(RUSAGE_SELF, &usage);
     speed->peak_bytes = (double)usage.ru_maxrss * 1024;
-    return INVIT_OK;
+done:
+    inv_comm_destroy(comm);
+    return status;
 }

@@ -52,17 +52,40 @@ static header make_header(const inv_trainer *t)
     return h;
 }
 
-static uint64_t checksum(uint64_t h, const void *bytes, size_t count)
+/* A checksum of a stream, however it is cut into calls. */
+typedef struct checksum {
+    uint64_t sum;
+    size_t held; /* bytes that do not make a word yet */
+    char word[8];
+} checksum;
+
+static void mix_word(checksum *c, const char *word)
+{
+    uint64_t x;
+    memcpy(&x, word, sizeof x);
+    c->sum = (c->sum ^ x) * 0x9e3779b97f4a7c15u;
+    c->sum ^= c->sum >> 29;
+}
+
+static void checksum_add(checksum *c, const void *bytes, size_t count)
 {
     const char *p = bytes;
-    for (; count >= 8; count -= 8, p += 8) {
-        uint64_t x;
-        memcpy(&x, p, 8);
-        h = (h ^ x) * 0x9e3779b97f4a7c15u;
-        h ^= h >> 29;
+    while (count > 0 && (c->held > 0 || count < sizeof c->word)) {
+        c->word[c->held++] = *p++;
+        count--;
+        if (c->held < sizeof c->word) continue;
+        mix_word(c, c->word);
+        c->held = 0;
     }
-    for (; count > 0; count--, p++) h = (h ^ (unsigned char)*p) * 0x100000001b3u;
-    return h;
+    for (; count >= sizeof c->word; count -= sizeof c->word, p += sizeof c->word) mix_word(c, p);
+    while (count-- > 0) c->word[c->held++] = *p++;
+}
+
+static uint64_t checksum_end(checksum *c)
+{
+    memset(c->word + c->held, 0, sizeof c->word - c->held);
+    mix_word(c, c->word);
+    return c->sum ^ c->held;
 }
 
 static size_t lane_bytes(const inv_lane *lane)
@@ -79,13 +102,14 @@ static char *write_lane(const inv_lane *lane, char *at)
     return at + lane_bytes(lane);
 }
 
-/* This rank's lanes as one block. */
+/* This rank's lanes as one block, with room for a piece of another rank's. */
 static invit_status pack_lanes(const inv_trainer *t, char **block, size_t *size, invit_error *err)
 {
     *size = 0;
     for (int32_t i = 0; i < t->lanes; i++) *size += lane_bytes(&t->lane[i]);
-    *block = malloc(*size);
-    if (!*block) return inv_no_memory(err, *size);
+    size_t room = *size > INV_COMM_PIECE ? *size : INV_COMM_PIECE;
+    *block = malloc(room);
+    if (!*block) return inv_no_memory(err, room);
     char *at = *block;
     for (int32_t i = 0; i < t->lanes; i++) at = write_lane(&t->lane[i], at);
     return INVIT_OK;
@@ -93,13 +117,13 @@ static invit_status pack_lanes(const inv_trainer *t, char **block, size_t *size,
 
 typedef struct sink {
     inv_outfile *file;
-    uint64_t sum;
+    checksum sum;
 } sink;
 
 static void put(sink *s, const void *bytes, size_t count)
 {
     inv_outfile_write(s->file, bytes, count);
-    s->sum = checksum(s->sum, bytes, count);
+    checksum_add(&s->sum, bytes, count);
 }
 
 static void put_arrays(sink *s, const inv_trainer *t)
@@ -119,7 +143,7 @@ invit_status inv_checkpoint_write(inv_trainer *t, const char *path, invit_error 
 {
     char *block = NULL;
     size_t size = 0;
-    sink s = {NULL, 0};
+    sink s = {0};
     invit_status status = inv_comm_agree(t->comm, pack_lanes(t, &block, &size, err), err);
     if (status != INVIT_OK) goto done;
     /* Room for the largest block of all, before anyone sends: a rank that waits cannot be told of a failure.
@@ -141,13 +165,16 @@ invit_status inv_checkpoint_write(inv_trainer *t, const char *path, invit_error 
         status = inv_outfile_open(path, &s.file, err);
         if (s.file) put_arrays(&s, t);
         if (s.file) put(&s, block, size);
-        for (int r = 1; r < inv_comm_size(t->comm); r++) {
-            size_t theirs = inv_comm_receive_size(t->comm, r);
-            inv_comm_receive(t->comm, r, block, theirs);
-            if (s.file) put(&s, block, theirs);
-        }
+        for (int r = 1; r < inv_comm_size(t->comm); r++)
+            for (size_t left = inv_comm_receive_size(t->comm, r); left > 0;) {
+                size_t count = left < INV_COMM_PIECE ? left : INV_COMM_PIECE;
+                inv_comm_receive(t->comm, r, block, count);
+                if (s.file) put(&s, block, count); /* else keep receiving: the sender waits */
+                left -= count;
+            }
         if (s.file) {
-            inv_outfile_write(s.file, &s.sum, sizeof s.sum);
+            uint64_t sum = checksum_end(&s.sum);
+            inv_outfile_write(s.file, &sum, sizeof sum);
             status = inv_outfile_close(s.file, err);
         }
     }
@@ -243,7 +270,9 @@ static invit_status parse(inv_trainer *t, const char *bytes, size_t size, const 
     size_t n = t->model->params * sizeof(float);
     if ((size_t)(s.end - s.at) < sizeof t->s + n * (size_t)(3 + h.average + h.frozen))
         return inv_fail(err, INVIT_ERR_INPUT, "%s is cut short", path);
-    if (checksum(0, bytes, size - sizeof sum) != sum)
+    checksum found = {0};
+    checksum_add(&found, bytes, size - sizeof sum);
+    if (checksum_end(&found) != sum)
         return inv_fail(err, INVIT_ERR_INPUT, "%s is damaged: its checksum does not fit", path);
     take(&s, &t->s, sizeof t->s);
     take(&s, t->model->param, n);

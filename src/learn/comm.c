@@ -83,9 +83,9 @@ void inv_comm_send(inv_comm *c, const void *bytes, size_t count)
     (void)c;
     unsigned long long size = count;
     MPI_Send(&size, 1, MPI_UNSIGNED_LONG_LONG, 0, 0, MPI_COMM_WORLD);
-    for (size_t at = 0; at < count; at += PIECE)
-        MPI_Send((const char *)bytes + at, (int)(count - at < PIECE ? count - at : PIECE), MPI_BYTE, 0, 1,
-                 MPI_COMM_WORLD);
+    for (size_t at = 0; at < count; at += INV_COMM_PIECE)
+        MPI_Send((const char *)bytes + at, (int)(count - at < INV_COMM_PIECE ? count - at : INV_COMM_PIECE),
+                 MPI_BYTE, 0, 1, MPI_COMM_WORLD);
 }
 
 size_t inv_comm_receive_size(inv_comm *c, int from)
@@ -96,12 +96,10 @@ size_t inv_comm_receive_size(inv_comm *c, int from)
     return (size_t)size;
 }
 
-void inv_comm_receive(inv_comm *c, int from, void *bytes, size_t count)
+void inv_comm_receive(inv_comm *c, int from, void *piece, size_t count)
 {
     (void)c;
-    for (size_t at = 0; at < count; at += PIECE)
-        MPI_Recv((char *)bytes + at, (int)(count - at < PIECE ? count - at : PIECE), MPI_BYTE, from, 1,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(piece, (int)count, MPI_BYTE, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 invit_status inv_comm_agree(inv_comm *c, invit_status status, invit_error *err)
@@ -159,9 +157,9 @@ size_t inv_comm_receive_size(inv_comm *c, int from)
     return 0;
 }
 
-void inv_comm_receive(inv_comm *c, int from, void *bytes, size_t count)
+void inv_comm_receive(inv_comm *c, int from, void *piece, size_t count)
 {
-    (void)c, (void)from, (void)bytes, (void)count;
+    (void)c, (void)from, (void)piece, (void)count;
 }
 
 invit_status inv_comm_agree(inv_comm *c, invit_status status, invit_error *err)

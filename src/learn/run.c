@@ -375,7 +375,8 @@ invit_status invit_train(const invit_train_options *options, bool resume, const 
                                        .seconds = s->seconds,
                                        .small_gap = s->small_gap,
                                        .large_gap = s->large_gap,
-                                       .finished = finished};
+                                       .finished = finished,
+                                       .rank = inv_comm_rank(comm)};
     }
 done:
     if (r.log_fd >= 0) close(r.log_fd);
