@@ -24,7 +24,7 @@ enum {
     NODES_PER_KICK = 10,
     NODES_PER_EXCHANGE = 1000
 };
-/* Share of the time that goes into making the first population. */
+/* Share of the time left that goes into making a population. */
 static const double making = 0.5;
 
 typedef struct worker {
@@ -37,7 +37,9 @@ typedef struct worker {
 typedef struct population {
     inv_tsp_search *s;
     worker *team;
-    int32_t size, room;
+    _Atomic int32_t size;
+    int32_t room;
+    double make_until; /* inv_now() after which no further tour is begun */
     int32_t *tours[2]; /* [room][n] this generation and the next       */
     double *length[2]; /* [room]                                        */
     int32_t *round;    /* [room] who is crossed with whom               */
@@ -99,6 +101,12 @@ static void make_tours(void *context, int member)
     for (;;) {
         int32_t i = atomic_fetch_add(&g->next, 1);
         if (i >= g->size || atomic_load(&g->cut_short)) return;
+        if (i >= LEAST && inv_now() >= g->make_until) { /* tours before this one are made or being made */
+            int32_t size = g->size;
+            while (i < size && !atomic_compare_exchange_weak(&g->size, &size, i)) {
+            }
+            return;
+        }
         if (!make_tour(g, &g->team[member], i)) atomic_store(&g->cut_short, true);
         if (member == 0) inv_tsp_tell(g->s, g->s->length, g->s->kicks + i * kicks_per_tour(g->s));
     }
@@ -170,13 +178,16 @@ static void evolve(population *g, inv_rng *rng)
 
 static void make_population(population *g, int32_t size)
 {
+    double left = g->s->o->deadline - inv_now();
+    g->make_until = g->s->o->iterations < 0 ? inv_now() + making * left : INFINITY;
     g->size = size;
     for (int32_t i = 0; i < size; i++) g->length[g->now][i] = INFINITY;
     atomic_store(&g->next, 0);
     inv_parallel(g->s->o->threads, make_tours, g);
     g->stream += (uint64_t)size;
-    g->s->kicks += size * kicks_per_tour(g->s);
-    keep_best(g, g->now, size);
+    int32_t made = atomic_load(&g->next) < g->size ? atomic_load(&g->next) : g->size;
+    g->s->kicks += made * kicks_per_tour(g->s);
+    keep_best(g, g->now, g->size);
 }
 
 static bool make_room(population *g, int32_t size)
