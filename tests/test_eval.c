@@ -330,6 +330,33 @@ static void libraries_are_measured(void **state)
     assert_int_equal(invit_eval_files(&o, paths, 1, &report, &failures, &err), INVIT_ERR_IO);
 }
 
+/* Two files with the same name inside, and one file with several instances: each is measured for itself. */
+static void same_names_and_many_in_a_file(void **state)
+{
+    (void)state;
+    invit_error err;
+    invit_report *report;
+    int32_t failures;
+    invit_eval_options o = invit_eval_defaults();
+    o.solve.construct = INVIT_CONSTRUCT_NEAREST;
+    o.results = in_dir("results.csv");
+    spit(in_dir("a.tsp"), square);
+    spit(in_dir("b.tsp"),
+         "NAME: square\nTYPE: TSP\nDIMENSION: 4\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n"
+         "1 0 0\n2 0 20\n3 20 20\n4 20 0\nEOF\n");
+    spit(in_dir("set.txt"), "0,0 0,1 1,1 1,0 .5,2\n0,0 0,2 2,2 2,0 1,4\n");
+    const char *paths[] = {dir, in_dir("set.txt")};
+    if (invit_eval_files(&o, paths, 2, &report, &failures, &err) != INVIT_OK) fail_msg("%s", err.message);
+    assert_int_equal(failures, 0);
+    json_t *t = table(report, "TSP by instance");
+    assert_int_equal(json_array_size(json_object_get(t, "rows")), 4);
+    assert_true(number(t, 0, "length") == 40 && number(t, 1, "length") == 80);
+    assert_true(number(t, 2, "length") > 4 &&
+                fabs(number(t, 3, "length") - 2 * number(t, 2, "length")) < 1e-9);
+    json_decref(t);
+    invit_report_destroy(report);
+}
+
 static void best_known_values_from_a_file(void **state)
 {
     (void)state;
@@ -362,6 +389,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(sets_are_measured_and_resumed, setup, teardown),
         cmocka_unit_test_setup_teardown(a_model_is_asked_for, setup, teardown),
         cmocka_unit_test_setup_teardown(libraries_are_measured, setup, teardown),
+        cmocka_unit_test_setup_teardown(same_names_and_many_in_a_file, setup, teardown),
         cmocka_unit_test_setup_teardown(best_known_values_from_a_file, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

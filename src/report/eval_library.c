@@ -17,6 +17,7 @@
 
 typedef struct library_item {
     char *path;
+    char key[128];            /* what the journal calls it: its name, or where it is when the name is taken */
     invit_instance *instance; /* NULL: could not be read */
     double reference;         /* NaN: none               */
     const inv_published_instance *published;
@@ -41,7 +42,7 @@ static bool ends_with(const char *s, const char *end)
     return n > m && strcasecmp(s + n - m, end) == 0;
 }
 
-static invit_status add_file(library *lib, const char *path, invit_error *err)
+static invit_status add_item(library *lib, const char *path, library_item **out, invit_error *err)
 {
     if (lib->count == lib->room) {
         int32_t room = lib->room ? 2 * lib->room : 64;
@@ -56,7 +57,33 @@ static invit_status add_file(library *lib, const char *path, invit_error *err)
     x->path = strdup(path);
     if (!x->path) return inv_no_memory(err, strlen(path));
     lib->count++;
+    *out = x;
     return INVIT_OK;
+}
+
+/* All instances of a file. One that cannot be read becomes an item with the reason, and ends the file. */
+static invit_status add_file(library *lib, const char *path, invit_error *err)
+{
+    invit_reader *reader = NULL;
+    invit_error why = {0};
+    invit_status status = INVIT_OK, read = invit_reader_open(path, &reader, &why);
+    for (;;) {
+        invit_instance *p = NULL;
+        library_item *x = NULL;
+        if (read == INVIT_OK) read = invit_reader_next(reader, &p, &why);
+        if (read == INVIT_OK && !p) break;
+        status = add_item(lib, path, &x, err);
+        if (status != INVIT_OK) {
+            invit_instance_destroy(p);
+            break;
+        }
+        x->instance = p;
+        if (read == INVIT_OK) continue;
+        snprintf(x->outcome.error, sizeof x->outcome.error, "%.250s", why.message);
+        break;
+    }
+    invit_reader_close(reader);
+    return status;
 }
 
 static invit_status add_path(library *lib, const char *path, invit_error *err)
@@ -97,7 +124,9 @@ static int by_problem_and_size(const void *a, const void *b)
     int p = x->instance ? (int)x->instance->problem : 2, q = y->instance ? (int)y->instance->problem : 2;
     if (p != q) return p - q;
     if (size_of(x) != size_of(y)) return size_of(x) < size_of(y) ? -1 : 1;
-    return strcmp(x->path, y->path);
+    int by_path = strcmp(x->path, y->path);
+    return by_path ? by_path
+                   : strcmp(x->instance ? x->instance->name : "", y->instance ? y->instance->name : "");
 }
 
 /* ---- references --------------------------------------------------------------------------------- */
@@ -127,8 +156,8 @@ static invit_status from_csv(const char *path, const char *name, double *value, 
 static invit_status from_solution_beside(const library_item *x, double *value, invit_error *err)
 {
     static const char *const ends[] = {".opt.tour", ".tour", ".sol"};
-    const char *dot = strrchr(x->path, '.');
-    int stem = (int)(dot - x->path);
+    const char *slash = strrchr(x->path, '/'), *dot = strrchr(slash ? slash : x->path, '.');
+    int stem = dot ? (int)(dot - x->path) : (int)strlen(x->path);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         char path[4200];
         struct stat st;
@@ -178,16 +207,15 @@ static bool can_run(const library *lib, const library_item *x)
 
 static void take_outcome(const library *lib, library_item *x)
 {
-    const char *name = x->instance->name;
     if (can_run(lib, x)) {
-        x->outcome = *inv_journal_find(lib->journal, set_name(x), name);
+        x->outcome = *inv_journal_find(lib->journal, set_name(x), x->key);
     } else {
         x->outcome = (inv_outcome){.nodes = size_of(x), .length = NAN};
         snprintf(x->outcome.error, sizeof x->outcome.error, "no model for this problem");
     }
     x->outcome.reference = x->reference; /* a better one may have come since the result was written */
     x->outcome.gap = inv_gap_percent(x->outcome.length, x->reference);
-    const inv_outcome *y = lib->against ? inv_journal_find(lib->against, set_name(x), name) : NULL;
+    const inv_outcome *y = lib->against ? inv_journal_find(lib->against, set_name(x), x->key) : NULL;
     if (y)
         x->other = inv_gap_percent(y->length, x->reference);
     else if (lib->against_method >= 0 && x->published)
@@ -201,8 +229,7 @@ static invit_status run_items(library *lib, invit_error *err)
     if (!task) return inv_no_memory(err, (size_t)lib->count * sizeof *task);
     for (int32_t i = 0; i < lib->count; i++) {
         library_item *x = &lib->item[i];
-        if (can_run(lib, x))
-            task[count++] = (inv_task){x->instance, set_name(x), x->instance->name, x->reference};
+        if (can_run(lib, x)) task[count++] = (inv_task){x->instance, set_name(x), x->key, x->reference};
     }
     invit_status status = inv_eval_tasks(lib->o, lib->comm, lib->journal, task, count, err);
     free(task);
@@ -384,6 +411,22 @@ static invit_status choose_comparison(library *lib, invit_error *err)
     return inv_journal_read(lib->o->against, &lib->against, err);
 }
 
+/* The journal knows instances by their names; of two with the same name the second goes by its place. */
+static void name_items(library *lib)
+{
+    for (int32_t i = 0; i < lib->count; i++) {
+        library_item *x = &lib->item[i];
+        if (!x->instance) continue;
+        snprintf(x->key, sizeof x->key, "%s", x->instance->name);
+        for (int32_t k = 0; k < i; k++) {
+            if (!lib->item[k].instance || strcmp(lib->item[k].key, x->key) != 0) continue;
+            size_t n = strlen(x->path), keep = n < 100 ? n : 100;
+            snprintf(x->key, sizeof x->key, "%s (%d)", x->path + n - keep, i);
+            break;
+        }
+    }
+}
+
 /* Reads the files and finds the references; what cannot be used keeps its reason. The limit keeps the
  * smallest. */
 static invit_status open_library(library *lib, const char *const *paths, int32_t count, invit_error *err)
@@ -392,9 +435,7 @@ static invit_status open_library(library *lib, const char *const *paths, int32_t
     for (int32_t i = 0; i < lib->count; i++) {
         invit_error why = {0};
         library_item *x = &lib->item[i];
-        if (invit_instance_read(x->path, 0, &x->instance, &why) == INVIT_OK &&
-            find_reference(lib, x, &why) == INVIT_OK)
-            continue;
+        if (!x->instance || find_reference(lib, x, &why) == INVIT_OK) continue;
         snprintf(x->outcome.error, sizeof x->outcome.error, "%.250s", why.message);
         invit_instance_destroy(x->instance);
         x->instance = NULL;
@@ -407,6 +448,7 @@ static invit_status open_library(library *lib, const char *const *paths, int32_t
         invit_instance_destroy(x->instance);
         x->instance = NULL;
     }
+    name_items(lib);
     return INVIT_OK;
 }
 

@@ -164,7 +164,11 @@ static void main_table(const msvdrp_run *run, invit_report *report, invit_proble
             inv_table_seconds(t, r->seconds);
         }
     }
-    if (run->o->baselines) inv_table_note(t, "%s", inv_published_source);
+    bool some = run->o->limit > 0; /* of the set's instances only */
+    if (run->o->baselines || some)
+        inv_table_note(
+            t, "%s%s%s", run->o->baselines ? inv_published_source : "", run->o->baselines && some ? " " : "",
+            some ? "Ours: the first instances of each set, as many as the table by set says." : "");
 }
 
 static invit_status detail_table(const msvdrp_run *run, invit_report *report, invit_error *err)

@@ -47,8 +47,8 @@ struct invit_report {
 };
 
 invit_status inv_report_create(struct invit_report **out, invit_error *err);
-/* A new empty table at the end of the report, or a spare one that is thrown away when memory is out: never
- * NULL unless `r` is already marked as failed, in which case all the functions below accept NULL. */
+/* A new empty table at the end of the report; NULL when memory is out, which all functions below accept and the render
+ * call reports. */
 inv_table *inv_report_table(struct invit_report *r, const char *title);
 
 void inv_table_column(inv_table *t, const char *name, bool right);
