@@ -23,7 +23,7 @@
     X(bench, "measure speed", "Measure")                                                                     \
     X(serve, "solve in the browser and over HTTP", "Serve")
 
-#define DECLARE(name, summary, heading) __attribute__((weak)) int cmd_##name(int argc, char **argv);
+#define DECLARE(name, summary, heading) int cmd_##name(int argc, char **argv);
 COMMANDS(DECLARE)
 
 typedef struct command {
@@ -38,17 +38,15 @@ enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 static const command *find(const char *name)
 {
     for (int i = 0; i < COMMAND_COUNT; i++)
-        if (commands[i].run && strcmp(commands[i].name, name) == 0) return &commands[i];
+        if (strcmp(commands[i].name, name) == 0) return &commands[i];
     return NULL;
 }
 
 static int unknown_command(const char *name)
 {
     const char *names[COMMAND_COUNT];
-    int count = 0;
-    for (int i = 0; i < COMMAND_COUNT; i++)
-        if (commands[i].run) names[count++] = commands[i].name;
-    const char *near = cli_nearest(name, names, count);
+    for (int i = 0; i < COMMAND_COUNT; i++) names[i] = commands[i].name;
+    const char *near = cli_nearest(name, names, COMMAND_COUNT);
     if (near) return cli_bad_usage("unknown command '%s'; did you mean '%s'?", name, near);
     return cli_bad_usage("unknown command '%s'; `invit --help` lists them", name);
 }
@@ -60,7 +58,6 @@ static void print_help(void)
            "transformer over nested neighbourhood views, and improved while there is time.\n");
     const char *heading = "";
     for (int i = 0; i < COMMAND_COUNT; i++) {
-        if (!commands[i].run) continue;
         if (strcmp(heading, commands[i].heading) != 0) printf("\n%s\n", commands[i].heading);
         heading = commands[i].heading;
         printf("  %-8s %s\n", commands[i].name, commands[i].summary);

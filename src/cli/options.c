@@ -222,11 +222,11 @@ static int set_value(const cli_option *o, void *values, cli_args *args, const ch
  * ----------------------------------------------------------------------------------------------------- */
 
 /* Prints text wrapped to HELP_WIDTH, with `indent` spaces before every line but the first; `column` is where
- * we are. Line ends in the text are kept. */
+ * we are. An empty line in the text begins a new paragraph. */
 static void print_wrapped(const char *text, int column, int indent)
 {
     while (*text) {
-        size_t word = strcspn(text, " \n");
+        size_t word = strcspn(text, " \n"), gap = strspn(text + word, " \n");
         if (column > indent && column + 1 + (int)word > HELP_WIDTH) {
             printf("\n%*s", indent, "");
             column = indent;
@@ -236,12 +236,11 @@ static void print_wrapped(const char *text, int column, int indent)
         }
         printf("%.*s", (int)word, text);
         column += (int)word;
-        text += word;
-        if (*text == '\n') {
-            printf("\n%*s", text[1] == '\n' ? 0 : indent, "");
+        if (gap > 1 && text[word] == '\n' && text[word + 1] == '\n') {
+            printf("\n\n%*s", indent, "");
             column = indent;
         }
-        if (*text) text++;
+        text += word + gap;
     }
     putchar('\n');
 }
