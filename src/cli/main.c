@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In the order of a first visit; the third column is the heading they stand under. A command whose file is
- * not part of the build is not shown. */
+/* In the order of a first visit; the third column is the heading they stand under. */
 #define COMMANDS(X)                                                                                          \
     X(solve, "construct and improve a solution of an instance", "Solve")                                     \
     X(check, "check a solution and measure it, independently of the solver", "Solve")                        \
