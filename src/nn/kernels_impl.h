@@ -56,6 +56,7 @@ INLINE vi first_lanes(int count)
 }
 
 typedef float v4 __attribute__((vector_size(16)));
+typedef float v4u __attribute__((vector_size(16), aligned(4), may_alias));
 #if VECTOR_BYTES >= 32
 typedef float v8 __attribute__((vector_size(32)));
 #endif
@@ -148,6 +149,9 @@ INLINE void tile(const int R, int K, const float *A, ptrdiff_t rs, ptrdiff_t ks,
 {
     vf c[MR][NV];
     UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < NV; v++) c[r][v] = splat(0.0f);
+    if (epilogue == INV_ADD) { /* C is needed at the end and may be far away */
+        UNROLL for (int r = 0; r < R; r++) __builtin_prefetch(C + r * ldc, 1);
+    }
     for (int k = 0; k < K; k++) {
         vf b[NV];
         UNROLL for (int v = 0; v < NV; v++) b[v] = load(B + v * VL);
@@ -189,6 +193,10 @@ INLINE void tile(const int R, int K, const float *A, ptrdiff_t rs, ptrdiff_t ks,
         store(C + r * ldc + v * VL, c[r][v]);
 }
 
+/* Weight gradients: rows summed at a time, and columns of Y that meet all of X before the next ones. With
+ * these, a panel of X and a block of Y lie in the first-level cache together. */
+enum { DEPTH_BLOCK = 128, WIDTH_BLOCK = 4 * MR };
+
 typedef struct product {
     int K;
     ptrdiff_t rs, ks, bs, ldc;
@@ -210,8 +218,9 @@ static void tile_any(int rows, const product *s, const float *A, const float *B,
         TILE_CASE(1)
         TILE_CASE(2)
         TILE_CASE(3)
-        TILE_CASE(4) TILE_CASE(5) TILE_CASE(6) TILE_CASE(7) TILE_CASE(8) TILE_CASE(9) TILE_CASE(10)
-            TILE_CASE(11) TILE_CASE(12)
+        TILE_CASE(4)
+        TILE_CASE(5) TILE_CASE(6) TILE_CASE(7) TILE_CASE(8) TILE_CASE(9) TILE_CASE(10) TILE_CASE(11)
+            TILE_CASE(12)
     }
 }
 
@@ -231,8 +240,34 @@ static void tile_packed(int rows, const product *s, const float *A, const float 
         TILE_CASE(1)
         TILE_CASE(2)
         TILE_CASE(3)
-        TILE_CASE(4) TILE_CASE(5) TILE_CASE(6) TILE_CASE(7) TILE_CASE(8) TILE_CASE(9) TILE_CASE(10)
-            TILE_CASE(11) TILE_CASE(12)
+        TILE_CASE(4)
+        TILE_CASE(5) TILE_CASE(6) TILE_CASE(7) TILE_CASE(8) TILE_CASE(9) TILE_CASE(10) TILE_CASE(11)
+            TILE_CASE(12)
+    }
+}
+#undef TILE_CASE
+#define TILE_CASE(R)                                                                                         \
+    case R:                                                                                                  \
+        if (R <= MR)                                                                                         \
+            tile(R <= MR ? R : 1, s->K, A, 1, WIDTH_BLOCK, B, s->bs, C, s->ldc, cols, NULL, INV_ADD, NULL);  \
+        break;
+
+/* A transposed and copied together, B as it is: for weight gradients. */
+static void tile_transposed(int rows, const product *s, const float *A, const float *B, float *C, int cols)
+{
+    switch (rows) {
+        TILE_CASE(1)
+        TILE_CASE(2)
+        TILE_CASE(3)
+        TILE_CASE(4)
+        TILE_CASE(5)
+        TILE_CASE(6)
+        TILE_CASE(7)
+        TILE_CASE(8)
+        TILE_CASE(9)
+        TILE_CASE(10)
+        TILE_CASE(11)
+        TILE_CASE(12)
     }
 }
 #undef TILE_CASE
@@ -298,18 +333,34 @@ static void small_gemm(int M, int N, int K, const float *A, ptrdiff_t rs, ptrdif
     }
 }
 
-/* Rows summed at a time, and columns of Y that meet all of X before the next ones: with these, a panel of X
- * and a block of Y lie in the first-level cache together. */
-enum { DEPTH_BLOCK = 128, WIDTH_BLOCK = 24 };
+INLINE void copy_columns(int width, const float *from, float *to)
+{
+    if (width == WIDTH_BLOCK) {
+        UNROLL for (int j = 0; j < WIDTH_BLOCK; j += VL) store(to + j, load(from + j));
+    } else {
+        for (int j = 0; j < width; j++) to[j] = from[j];
+    }
+}
 
 static void gemm_tn(int M, int N, int K, const float *Y, ptrdiff_t ldy, const float *X, ptrdiff_t ldx,
                     float *W, ptrdiff_t ldw)
 {
+    float block[DEPTH_BLOCK * WIDTH_BLOCK]; /* of Y: its own rows are too far apart for the address cache */
+    product s = {.bs = ldx, .ldc = ldw};
     for (int m = 0; m < M; m += DEPTH_BLOCK) {
-        int depth = M - m < DEPTH_BLOCK ? M - m : DEPTH_BLOCK;
+        s.K = M - m < DEPTH_BLOCK ? M - m : DEPTH_BLOCK;
         for (int n = 0; n < N; n += WIDTH_BLOCK) {
             int width = N - n < WIDTH_BLOCK ? N - n : WIDTH_BLOCK;
-            small_gemm(width, K, depth, Y + m * ldy + n, 1, ldy, X + m * ldx, ldx, W + n * ldw, ldw, INV_ADD);
+            for (int i = 0; i < s.K; i++) copy_columns(width, Y + (m + i) * ldy + n, block + i * WIDTH_BLOCK);
+            parts tiles = cut(width, MR);
+            for (int j = 0; j < K; j += INV_PANEL) {
+                int cols = K - j < INV_PANEL ? K - j : INV_PANEL;
+                for (int t = 0, at = 0; t < tiles.count; t++) {
+                    int count = part_size(tiles, t);
+                    tile_transposed(count, &s, block + at, X + m * ldx + j, W + (n + at) * ldw + j, cols);
+                    at += count;
+                }
+            }
         }
     }
 }
@@ -349,16 +400,34 @@ static void dots(int M, int width, const float *X, ptrdiff_t ldx, const float *u
 /* ---- attention
  * ------------------------------------------------------------------------------------------------- */
 
-/* X[n][width] transposed into panels of 16 rows, the form the products want for Q K^T. */
+/* Four rows of four, transposed: out[c * INV_PANEL + r] = row[r][c]. */
+INLINE void transpose4(const float *const row[4], float *out)
+{
+    v4 a = *(const v4u *)row[0], b = *(const v4u *)row[1], c = *(const v4u *)row[2], d = *(const v4u *)row[3];
+    v4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+    *(v4u *)(out + 0 * INV_PANEL) = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+    *(v4u *)(out + 1 * INV_PANEL) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+    ab = __builtin_shufflevector(a, b, 2, 6, 3, 7), cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    *(v4u *)(out + 2 * INV_PANEL) = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+    *(v4u *)(out + 3 * INV_PANEL) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+}
+
+/* X[n][width] transposed into panels of 16 rows, the form the products want for Q K^T; missing rows are 0. */
 static void pack_rows(int n, int width, const float *X, ptrdiff_t ldx, float *packed)
 {
-    for (int j0 = 0; j0 < n; j0 += INV_PANEL)
-        for (int j = j0; j < j0 + INV_PANEL; j++) {
-            float *out = packed + (ptrdiff_t)j0 * width + (j - j0);
-            if (j < n)
-                for (int c = 0; c < width; c++) out[c * INV_PANEL] = X[j * ldx + c];
-            else
-                for (int c = 0; c < width; c++) out[c * INV_PANEL] = 0;
+    static const float zero[4];
+    for (int j = 0; j < n; j += INV_PANEL, packed += width * INV_PANEL)
+        for (int l = 0; l < INV_PANEL; l += 4) {
+            float *out = packed + l;
+            int c = 0;
+            for (; c + 4 <= width; c += 4) {
+                const float *row[4];
+                UNROLL for (int r = 0; r < 4; r++) row[r] = j + l + r < n ? X + (j + l + r) * ldx + c : zero;
+                transpose4(row, out + c * INV_PANEL);
+            }
+            for (; c < width; c++)
+                for (int r = 0; r < 4; r++)
+                    out[c * INV_PANEL + r] = j + l + r < n ? X[(j + l + r) * ldx + c] : 0;
         }
 }
 
@@ -376,27 +445,37 @@ INLINE void scores(int m, int n, int width, const float *A, ptrdiff_t lda, const
         }
 }
 
-/* Softmax of scale * S over the first n of each row; the rest becomes 0. */
+/* Softmax of scale * S over the first n of each of at most INV_QUERY_BLOCK rows; the rest becomes 0. In three
+ * passes, so that the rows' long chains of dependent operations overlap. */
 INLINE void softmax(int m, int n, float scale, float *S)
 {
     ptrdiff_t ld = inv_keys(n);
     int last = (n - 1) / VL * VL;
     vi tail = first_lanes(n - last);
     vf outside = (vf)((vi)splat(-INFINITY) & ~tail), by = splat(scale);
-    for (int i = 0; i < m; i++, S += ld) {
-        vf z = (vf)((vi)keep(load(S + last), tail) | (vi)outside), top = z, total;
-        for (int j = 0; j < last; j += VL) top = larger(load(S + j), top);
-        vf shift = splat(largest(top));
-        total = exp_nonpositive((z - shift) * by);
-        store(S + last, total);
-        for (int j = 0; j < last; j += VL) {
-            vf p = exp_nonpositive((load(S + j) - shift) * by);
+    float number[INV_QUERY_BLOCK];
+    for (int i = 0; i < m; i++) {
+        float *row = S + i * ld;
+        vf top = (vf)((vi)keep(load(row + last), tail) | (vi)outside);
+        store(row + last, top);
+        for (int j = 0; j < last; j += VL) top = larger(load(row + j), top);
+        number[i] = largest(top);
+    }
+    for (int i = 0; i < m; i++) {
+        float *row = S + i * ld;
+        vf total = splat(0.0f), shift = splat(number[i]);
+        for (int j = 0; j <= last; j += VL) {
+            vf p = exp_nonpositive((load(row + j) - shift) * by);
             total += p;
-            store(S + j, p);
+            store(row + j, p);
         }
-        vf inverse = splat(1.0f / sum(total));
-        for (int j = 0; j <= last; j += VL) store(S + j, load(S + j) * inverse);
-        for (int j = last + VL; j < ld; j += VL) store(S + j, splat(0.0f));
+        number[i] = 1.0f / sum(total);
+    }
+    for (int i = 0; i < m; i++) {
+        float *row = S + i * ld;
+        vf inverse = splat(number[i]);
+        for (int j = 0; j <= last; j += VL) store(row + j, load(row + j) * inverse);
+        for (int j = last + VL; j < ld; j += VL) store(row + j, splat(0.0f));
     }
 }
 
