@@ -288,7 +288,7 @@ INLINE int part_size(parts p, int i)
     return p.size + (i < p.longer);
 }
 
-enum { ROW_BLOCK = 48 }; /* rows that pass under one panel of B while it is in the first-level cache */
+enum { ROW_BLOCK = 96 }; /* rows that pass under one panel of B while it is in the first-level cache */
 
 static void gemm(int M, int N, int K, const float *A, ptrdiff_t lda, const float *B, float *C, ptrdiff_t ldc,
                  const float *bias, inv_epilogue epilogue, const float *mask)

@@ -144,8 +144,8 @@ struct inv_policy {
     size_t block_floats;
 };
 
-#define INV_ROW_BLOCK      48  /* rows that go through a layer's feed-forward together              */
-#define INV_GRADIENT_BLOCK 128 /* the same on the way back; sums of weight gradients are this deep   */
+#define INV_ROW_BLOCK      48 /* rows that go through a layer's feed-forward together              */
+#define INV_GRADIENT_BLOCK 96 /* the same on the way back; sums of weight gradients are this deep   */
 
 /* Number of neighbours of a state in view `e` (0 the action view), and of its tokens. */
 static inline int32_t inv_view_neighbours(const inv_prepared *w, int32_t e, const inv_state *s)
