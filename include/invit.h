@@ -7,6 +7,9 @@
  *  - There is no global mutable state: separate handles may be used from separate threads.
  *  - Nodes are numbered from 0. TSP: 0..n-1 in the order of the file's ids. CVRP: node 0 is the depot, 1..n-1 are the
  *    customers in that order, so that a node number is also the customer number a CVRPLIB solution uses.
+ *
+ * In this order: status - progress and cancelling - instances, reading and generating them - solutions, reading, writing
+ * and checking them - models - solving - pictures - training - reports, evaluation, statistics - measuring speed.
  */
 #ifndef INVIT_H
 #define INVIT_H
@@ -25,7 +28,7 @@ extern "C" {
 #define INVIT_API
 #endif
 
-/* ---- status ------------------------------------------------------------------------------------------------ */
+/* ---- status -------------------------------------------------------------------------------------------- */
 
 typedef enum invit_status {
     INVIT_OK = 0,
@@ -46,7 +49,7 @@ typedef struct invit_error {
 /* Version of the library, for example "0.1.0". */
 INVIT_API const char *invit_version(void);
 
-/* ---- progress and cancelling: the same on every long call ---------------------------------------------------- */
+/* ---- progress and cancelling: the same on every long call ---------------------------------------------- */
 
 typedef struct invit_progress {
     const char *stage;   /* "construct", "improve", "label", "train", ...           */
@@ -66,7 +69,7 @@ typedef struct invit_control {
     const volatile int *cancel; /* may be NULL; non-zero asks the call to stop soon  */
 } invit_control;
 
-/* ---- instances ------------------------------------------------------------------------------------------------ */
+/* ---- instances ----------------------------------------------------------------------------------------- */
 
 typedef enum invit_problem { INVIT_TSP = 0, INVIT_CVRP = 1 } invit_problem;
 
@@ -111,21 +114,33 @@ INVIT_API const double *invit_instance_coords(const invit_instance *instance);
 INVIT_API const int32_t *invit_instance_demands(const invit_instance *instance);
 INVIT_API int64_t invit_instance_capacity(const invit_instance *instance);
 
-/* ---- solutions ------------------------------------------------------------------------------------------------ */
+/* ---- reading instances --------------------------------------------------------------------------------- */
 
-typedef struct invit_solution invit_solution;
+typedef enum invit_format {
+    INVIT_FORMAT_TSPLIB = 0, /* TSPLIB .tsp and CVRPLIB .vrp                                    */
+    INVIT_FORMAT_MSVDRP,     /* one instance a line: "x,y x,y ..." or "x,y .|. x,y ... .|. d ... .|. Q" */
+    INVIT_FORMAT_LIST,       /* one TSP instance, a node a line: "x y" or "x,y"                 */
+    INVIT_FORMAT_NPY,        /* NumPy array of shape (n,2) or (m,n,2)                           */
+    INVIT_FORMAT_CSV         /* a header line with x,y or lat,lon, then a node a line           */
+} invit_format;
 
-/* `nodes` lists the routes one after the other, `start[r]..start[r+1]-1` being route r (start has routes+1 entries).
- * TSP: one route with every node. CVRP: customers only, the depot is implied at both ends. Arrays are copied;
- * feasibility is not checked here (see invit_check). */
-INVIT_API invit_status invit_solution_create(const int32_t *nodes, const int32_t *start, int32_t routes,
-                                             invit_solution **out, invit_error *err);
-INVIT_API void invit_solution_destroy(invit_solution *solution);
-INVIT_API int32_t invit_solution_routes(const invit_solution *solution);
-/* Nodes of route r and their number. */
-INVIT_API const int32_t *invit_solution_route(const invit_solution *solution, int32_t r, int32_t *count);
+/* Reads instances one after the other from a file, a pipe or ("-") standard input. The format is told from the
+ * content. Memory is that of one instance (16 bytes a node, CVRP 20) plus a fixed buffer; time is linear. */
+typedef struct invit_reader invit_reader;
+INVIT_API invit_status invit_reader_open(const char *path, invit_reader **out, invit_error *err);
+/* The same from memory, which must stay until the reader is closed; `name` is what messages call it. */
+INVIT_API invit_status invit_reader_open_memory(const void *data, size_t size, const char *name, invit_reader **out,
+                                                invit_error *err);
+INVIT_API invit_format invit_reader_format(const invit_reader *reader);
+/* The capacity for formats that have demands but may lack one (CSV); call it before invit_reader_next. */
+INVIT_API void invit_reader_set_capacity(invit_reader *reader, int64_t capacity);
+/* The next instance, or NULL in *out after the last. */
+INVIT_API invit_status invit_reader_next(invit_reader *reader, invit_instance **out, invit_error *err);
+INVIT_API void invit_reader_close(invit_reader *reader);
+/* Instance `index` (from 0) of a file. */
+INVIT_API invit_status invit_instance_read(const char *path, int64_t index, invit_instance **out, invit_error *err);
 
-/* ---- random instances: the MSVDRP generators -------------------------------------------------------------------- */
+/* ---- random instances: the MSVDRP generators ----------------------------------------------------------- */
 
 typedef enum invit_distribution {
     INVIT_UNIFORM = 0,
@@ -152,22 +167,250 @@ INVIT_API invit_status invit_generate(invit_problem problem, invit_distribution 
 INVIT_API invit_status invit_generate_with(invit_problem problem, invit_distribution distribution, int64_t size,
                                            uint64_t seed, uint64_t index, const invit_generate_options *options,
                                            invit_instance **out, invit_error *err);
-/* ---- reports: tables of results ------------------------------------------------------------------------------------ */
 
-typedef struct invit_report invit_report;
+/* ---- solutions ----------------------------------------------------------------------------------------- */
 
-typedef enum invit_table_format {
-    INVIT_TABLE_TEXT = 0, /* aligned columns                                             */
-    INVIT_TABLE_MARKDOWN,
-    INVIT_TABLE_CSV, /* numbers in full; with several tables each has a "# title" line   */
-    INVIT_TABLE_JSON /* an array of {title, note, rows: [{column: value}]}               */
-} invit_table_format;
+typedef struct invit_solution invit_solution;
 
-/* The whole report as one string, to be freed with free(). */
-INVIT_API invit_status invit_report_render(const invit_report *report, invit_table_format format, char **text,
-                                           invit_error *err);
-INVIT_API void invit_report_destroy(invit_report *report);
-/* ---- training -------------------------------------------------------------------------------------------------- */
+/* `nodes` lists the routes one after the other, `start[r]..start[r+1]-1` being route r (start has routes+1 entries).
+ * TSP: one route with every node. CVRP: customers only, the depot is implied at both ends. Arrays are copied;
+ * feasibility is not checked here (see invit_check). */
+INVIT_API invit_status invit_solution_create(const int32_t *nodes, const int32_t *start, int32_t routes,
+                                             invit_solution **out, invit_error *err);
+INVIT_API void invit_solution_destroy(invit_solution *solution);
+INVIT_API int32_t invit_solution_routes(const invit_solution *solution);
+/* Nodes of route r and their number. */
+INVIT_API const int32_t *invit_solution_route(const invit_solution *solution, int32_t r, int32_t *count);
+
+/* ---- reading solutions, writing instances and solutions ------------------------------------------------ */
+
+typedef struct invit_solution_info {
+    double length;  /* what the file claims, or NaN                              */
+    double seconds; /* time it took, or NaN                                      */
+} invit_solution_info;
+
+/* Reads solutions (TSPLIB .tour, CVRPLIB .sol, MSVDRP lines, told apart by content), each for the instance given. */
+typedef struct invit_solution_reader invit_solution_reader;
+INVIT_API invit_status invit_solution_reader_open(const char *path, invit_solution_reader **out, invit_error *err);
+INVIT_API invit_status invit_solution_reader_open_memory(const void *data, size_t size, const char *name,
+                                                         invit_solution_reader **out, invit_error *err);
+/* The next solution, or NULL in *out after the last. `info` may be NULL. */
+INVIT_API invit_status invit_solution_reader_next(invit_solution_reader *reader, const invit_instance *instance,
+                                                  invit_solution **out, invit_solution_info *info, invit_error *err);
+INVIT_API void invit_solution_reader_close(invit_solution_reader *reader);
+/* Solution `index` (from 0) of a file of MSVDRP lines, or the one solution of another file. */
+INVIT_API invit_status invit_solution_read(const char *path, const invit_instance *instance, int64_t index,
+                                           invit_solution **out, invit_solution_info *info, invit_error *err);
+
+typedef enum invit_solution_format {
+    INVIT_SOLUTION_TOUR = 0, /* TSPLIB .tour (TSP)                                               */
+    INVIT_SOLUTION_ROUTES,   /* CVRPLIB .sol (CVRP)                                              */
+    INVIT_SOLUTION_MSVDRP,   /* a line "i,j,k,... length seconds"                                */
+    INVIT_SOLUTION_GEOJSON,  /* points and routes for maps (written only)                        */
+    INVIT_SOLUTION_STOPS     /* CSV: a stop a line, with load and distance (written only)        */
+} invit_solution_format;
+
+/* The format a file's extension asks for (.tour, .sol, .txt, .geojson, .csv), or else the usual one of the problem. */
+INVIT_API invit_solution_format invit_solution_format_for(const char *path, invit_problem problem);
+
+/* Writes to a file ("-": standard output). A regular file appears under its name only when it is complete: it is
+ * written beside it, synced and renamed by invit_writer_close, which also reports a full disk or a closed pipe. */
+typedef struct invit_writer invit_writer;
+INVIT_API invit_status invit_writer_open(const char *path, invit_writer **out, invit_error *err);
+/* INVIT_FORMAT_TSPLIB or INVIT_FORMAT_MSVDRP. */
+INVIT_API invit_status invit_writer_instance(invit_writer *writer, const invit_instance *instance, invit_format format,
+                                             invit_error *err);
+/* `info` (length, seconds) may be NULL. */
+INVIT_API invit_status invit_writer_solution(invit_writer *writer, const invit_instance *instance,
+                                             const invit_solution *solution, invit_solution_format format,
+                                             const invit_solution_info *info, invit_error *err);
+/* Frees the writer in every case. */
+INVIT_API invit_status invit_writer_close(invit_writer *writer, invit_error *err);
+/* Gives up: nothing is left behind. */
+INVIT_API void invit_writer_abandon(invit_writer *writer);
+
+/* ---- checking solutions -------------------------------------------------------------------------------- */
+
+typedef struct invit_check_result {
+    bool feasible;
+    double length;       /* by the instance's own rule (rounded where TSPLIB rounds); NaN when infeasible */
+    double length_exact; /* the same edges without rounding                          */
+    int32_t routes;      /* routes with at least one customer; 1 for a tour          */
+    char message[256];   /* the first reason why it is not feasible, or ""           */
+} invit_check_result;
+
+/* Checks feasibility and measures, with code that shares nothing with the solver. An infeasible solution is a result,
+ * not an error. O(n). */
+INVIT_API invit_status invit_check(const invit_instance *instance, const invit_solution *solution,
+                                   invit_check_result *result, invit_error *err);
+
+/* The best known length of a library instance (TSPLIB optima, CVRPLIB X), by name; false when there is none. */
+INVIT_API bool invit_best_known(const char *name, double *value);
+
+/* ---- models -------------------------------------------------------------------------------------------- */
+
+typedef struct invit_model invit_model;
+
+/* Reads weights and configuration from a safetensors file; every tensor's name, shape and numbers are checked. */
+INVIT_API invit_status invit_model_load(const char *path, invit_model **out, invit_error *err);
+/* Writes them back (32-bit floats), replacing the file only when the new one is complete. */
+INVIT_API invit_status invit_model_save(const invit_model *model, const char *path, invit_error *err);
+INVIT_API void invit_model_destroy(invit_model *model);
+/* A model for the problem from the places models are kept: the folders in $INVIT_MODELS (separated by ':'), models/
+ * beside the program or in the source tree it was built from, and the installed data. INVIT_ERR_IO when there is none. */
+INVIT_API invit_status invit_model_load_default(invit_problem problem, invit_model **out, invit_error *err);
+/* Where the model came from, or "". */
+INVIT_API const char *invit_model_path(const invit_model *model);
+INVIT_API invit_problem invit_model_problem(const invit_model *model);
+
+typedef struct invit_import_options {
+    int32_t heads;           /* attention heads (8)                                              */
+    int32_t views;           /* entries in view; 0: the published sizes 15, 35, 50, 75 (0)       */
+    int32_t view[9];         /* k of the action view, then of each state view                    */
+    int problem;             /* INVIT_TSP or INVIT_CVRP to insist on it, -1: any (-1)            */
+    bool without_invariance; /* the model was trained without the invariant layer (false)        */
+} invit_import_options;
+
+INVIT_API invit_import_options invit_import_defaults(void);
+/* A model from a PyTorch checkpoint of the authors' layout: the baseline's state dict, or the trained model's, or the
+ * file's only one. Widths, layers, number of views and problem are read off the shapes. Nothing in the file is executed;
+ * anything but plain data and tensors is refused. */
+INVIT_API invit_status invit_model_import(const char *path, const invit_import_options *options, invit_model **out,
+                                          invit_error *err);
+
+/* What a model is, for people to read. */
+typedef struct invit_model_summary {
+    invit_problem problem;
+    int32_t width, feed_forward, heads, action_layers, state_layers, decoder_layers;
+    int32_t views;   /* action view and state views                                              */
+    int32_t view[9]; /* k of the action view, then of each state view                            */
+    bool invariant;
+    int64_t parameters;
+    int32_t tensors;
+} invit_model_summary;
+INVIT_API invit_model_summary invit_model_describe(const invit_model *model);
+/* Name and shape of tensor i; *rank is 1 or 2. */
+INVIT_API const char *invit_model_tensor(const invit_model *model, int32_t i, int32_t *rank, int32_t shape[2]);
+/* Text kept with the weights (a JSON object of strings), or "". */
+INVIT_API const char *invit_model_metadata(const invit_model *model);
+
+/* ---- solving ------------------------------------------------------------------------------------------- */
+
+typedef enum invit_decode {
+    INVIT_DECODE_GREEDY = 0, /* the most probable candidate                               */
+    INVIT_DECODE_SAMPLE,     /* drawn from the policy's distribution                      */
+    INVIT_DECODE_BEAM        /* the most probable partial solutions side by side          */
+} invit_decode;
+
+typedef enum invit_construct {
+    INVIT_CONSTRUCT_INVIT = 0,     /* rollouts of the policy                              */
+    INVIT_CONSTRUCT_NEAREST,       /* nearest neighbour                                   */
+    INVIT_CONSTRUCT_GREEDY,        /* greedy edges (TSP)                                  */
+    INVIT_CONSTRUCT_SPACE_FILLING, /* order along a space-filling curve                   */
+    INVIT_CONSTRUCT_SAVINGS,       /* Clarke and Wright (CVRP)                            */
+    INVIT_CONSTRUCT_START          /* the caller's solution (reported, not asked for)     */
+} invit_construct;
+
+typedef enum invit_improve {
+    INVIT_IMPROVE_SEARCH = 0, /* local search                                             */
+    INVIT_IMPROVE_NEURAL,     /* parts rebuilt by the policy                              */
+    INVIT_IMPROVE_BOTH
+} invit_improve;
+
+/* One decision of the policy, for those who want to watch. Pointers hold during the call only. */
+typedef struct invit_step {
+    int64_t step;             /* 0, 1, ... of this rollout                                        */
+    const int32_t *order;     /* visited so far; CVRP: 0 for each return to the depot             */
+    int32_t visited;          /* entries in order                                                 */
+    int32_t last, first;      /* where the vehicle stands; the start node or the depot            */
+    const int32_t *neighbour; /* action view, then the further nodes of the state views           */
+    int32_t action, further;  /* how many of each                                                 */
+    const float *probability; /* [action], and for CVRP one more: the depot's                     */
+    int32_t chosen;           /* the node it goes to                                              */
+} invit_step;
+typedef void (*invit_step_fn)(void *user, const invit_step *step);
+
+/* A better solution is known: seconds since the call began, and its length by the instance's rule. */
+typedef void (*invit_better_fn)(void *user, double seconds, double length);
+
+typedef struct invit_solve_options {
+    invit_construct construct; /* how to begin (INVIT)                                            */
+    const invit_solution *start; /* begin with this instead (NULL)                                */
+    int32_t rollouts;          /* rollouts of the policy; 0: by size, see invit_default_rollouts  */
+    invit_decode decode;       /* (GREEDY)                                                        */
+    double temperature;        /* sampling: log-probabilities are divided by it (1)               */
+    int32_t beam;              /* beam search: width (8)                                          */
+    double seconds;            /* for everything, 0: construct only; < 0: invit_default_seconds (-1) */
+    int64_t iterations;        /* improvement steps instead of a time limit; < 0: no limit (-1)   */
+    invit_improve improve;     /* how to improve (SEARCH)                                         */
+    double target;             /* stop at this length; 0: never (0)                               */
+    int threads;               /* 0: all cores (0)                                                */
+    uint64_t seed;             /* (1)                                                             */
+    const invit_control *control; /* progress and cancelling (NULL)                               */
+    invit_better_fn better;    /* called some ten times a second at most (NULL)                   */
+    void *better_user;
+    invit_step_fn step;        /* called for each decision of the first rollout (NULL)            */
+    void *step_user;
+} invit_solve_options;
+
+typedef struct invit_solve_result {
+    double length;             /* by the instance's rule                                          */
+    double length_exact;       /* without rounding                                                */
+    int32_t routes;
+    invit_construct construct; /* what the construction was in the end                            */
+    int32_t rollouts;          /* completed                                                       */
+    int64_t decisions;         /* states the policy was asked about                               */
+    double constructed;        /* length before improvement                                       */
+    int64_t iterations;        /* improvement steps                                               */
+    double seconds_construct, seconds_improve, seconds_total;
+} invit_solve_result;
+
+/* Defaults, as in the parentheses above. */
+INVIT_API invit_solve_options invit_solve_defaults(void);
+/* 64 up to 200 nodes, 32 to 1,000, 16 to 5,000, 8 to 10,000 (the authors' numbers), 4 to 100,000, 2 to 1,000,000, then 1. */
+INVIT_API int32_t invit_default_rollouts(int64_t nodes);
+/* 20 ms a node, at most 2 s + 5 ms a node, at most 60 s; or 0.3 ms a node where that is more. */
+INVIT_API double invit_default_seconds(int64_t nodes);
+
+/* Constructs a solution, improves it while there is time, and checks it independently of the solver. `model` may be
+ * NULL when the construction does not need one; options and result may be NULL. The time limit is kept within 0.1 s + 1 %:
+ * rollouts that would not end in a tenth of it (half of it, when their number is given) are given up, and if none is left
+ * a quick construction takes their place. When the caller cancels, the best solution so far is the answer, or INVIT_ERR_CANCELLED if there is none. Except for time limits
+ * and cancelling, the result depends on the arguments alone; construction is the same for any number of threads. */
+INVIT_API invit_status invit_solve(const invit_instance *instance, const invit_model *model,
+                                   const invit_solve_options *options, invit_solution **solution,
+                                   invit_solve_result *result, invit_error *err);
+
+/* ---- pictures ------------------------------------------------------------------------------------------ */
+
+typedef struct invit_plot_options {
+    double width;      /* of the page in points (720)                                                        */
+    double scale;      /* PNG: pixels a point; 0: 2, or 4 for very large instances                           */
+    const char *title; /* NULL: the instance's name                                                          */
+    double best_known; /* for the gap in the title; NaN: the library's table by name, 0: none                */
+    bool linear_time;  /* traces: a linear time axis instead of a logarithmic one                            */
+} invit_plot_options;
+INVIT_API invit_plot_options invit_plot_defaults(void);
+
+/* Draws an instance, and a solution unless it is NULL, to a file whose name ends in .svg, .png or .pdf. The title says
+ * what the independent checker says of the solution: its length and gap, or why it is not feasible. Above 20,000
+ * nodes SVG and PDF hold the map as one raster image. O(n). `options` may be NULL. */
+INVIT_API invit_status invit_plot(const invit_instance *instance, const invit_solution *solution, const char *path,
+                                  const invit_plot_options *options, invit_error *err);
+/* Draws anytime curves from files of `seconds,length` lines, up to 32 in one chart; as gaps when best_known is set. */
+INVIT_API invit_status invit_plot_traces(const char *const *traces, int count, const char *path,
+                                         const invit_plot_options *options, invit_error *err);
+/* Draws one decision: the partial tour, the nested views as discs around the node last visited, the candidates'
+ * probabilities as colours. `view` holds k of the action view and of each state view (see invit_model_describe). Meant to
+ * be called from an invit_step_fn. */
+INVIT_API invit_status invit_plot_step(const invit_instance *instance, const invit_step *step, const int32_t *view,
+                                       int views, const char *path, const invit_plot_options *options,
+                                       invit_error *err);
+/* Draws training runs (directories with a log.jsonl, up to 8): loss, accuracy, validation gaps, lengths. */
+INVIT_API invit_status invit_plot_runs(const char *const *runs, int count, const char *path,
+                                       const invit_plot_options *options, invit_error *err);
+
+/* ---- training ------------------------------------------------------------------------------------------ */
 
 typedef enum invit_train_method { INVIT_IMITATE = 0, INVIT_REINFORCE } invit_train_method;
 
@@ -266,288 +509,25 @@ INVIT_API invit_status invit_train_measure(const invit_train_options *options, d
 INVIT_API invit_status invit_train_label(const invit_train_options *options, int64_t count, const char *path,
                                          const invit_control *control, invit_error *err);
 
+/* ---- reports: tables of results ------------------------------------------------------------------------ */
+
+typedef struct invit_report invit_report;
+
+typedef enum invit_table_format {
+    INVIT_TABLE_TEXT = 0, /* aligned columns                                             */
+    INVIT_TABLE_MARKDOWN,
+    INVIT_TABLE_CSV, /* numbers in full; with several tables each has a "# title" line   */
+    INVIT_TABLE_JSON /* an array of {title, note, rows: [{column: value}]}               */
+} invit_table_format;
+
+/* The whole report as one string, to be freed with free(). */
+INVIT_API invit_status invit_report_render(const invit_report *report, invit_table_format format, char **text,
+                                           invit_error *err);
+INVIT_API void invit_report_destroy(invit_report *report);
 /* Draws the data of a statistic to a file whose name ends in .svg, .png or .pdf. */
 INVIT_API invit_status invit_report_figure(const invit_report *data, const char *path, invit_error *err);
 
-/* ---- models --------------------------------------------------------------------------------------------------- */
-
-typedef struct invit_model invit_model;
-
-/* Reads weights and configuration from a safetensors file; every tensor's name, shape and numbers are checked. */
-INVIT_API invit_status invit_model_load(const char *path, invit_model **out, invit_error *err);
-/* Writes them back (32-bit floats), replacing the file only when the new one is complete. */
-INVIT_API invit_status invit_model_save(const invit_model *model, const char *path, invit_error *err);
-INVIT_API void invit_model_destroy(invit_model *model);
-
-/* ---- reading instances -------------------------------------------------------------------------------------------- */
-
-typedef enum invit_format {
-    INVIT_FORMAT_TSPLIB = 0, /* TSPLIB .tsp and CVRPLIB .vrp                                    */
-    INVIT_FORMAT_MSVDRP,     /* one instance a line: "x,y x,y ..." or "x,y .|. x,y ... .|. d ... .|. Q" */
-    INVIT_FORMAT_LIST,       /* one TSP instance, a node a line: "x y" or "x,y"                 */
-    INVIT_FORMAT_NPY,        /* NumPy array of shape (n,2) or (m,n,2)                           */
-    INVIT_FORMAT_CSV         /* a header line with x,y or lat,lon, then a node a line           */
-} invit_format;
-
-/* Reads instances one after the other from a file, a pipe or ("-") standard input. The format is told from the
- * content. Memory is that of one instance (16 bytes a node, CVRP 20) plus a fixed buffer; time is linear. */
-typedef struct invit_reader invit_reader;
-INVIT_API invit_status invit_reader_open(const char *path, invit_reader **out, invit_error *err);
-/* The same from memory, which must stay until the reader is closed; `name` is what messages call it. */
-INVIT_API invit_status invit_reader_open_memory(const void *data, size_t size, const char *name, invit_reader **out,
-                                                invit_error *err);
-INVIT_API invit_format invit_reader_format(const invit_reader *reader);
-/* The capacity for formats that have demands but may lack one (CSV); call it before invit_reader_next. */
-INVIT_API void invit_reader_set_capacity(invit_reader *reader, int64_t capacity);
-/* The next instance, or NULL in *out after the last. */
-INVIT_API invit_status invit_reader_next(invit_reader *reader, invit_instance **out, invit_error *err);
-INVIT_API void invit_reader_close(invit_reader *reader);
-/* Instance `index` (from 0) of a file. */
-INVIT_API invit_status invit_instance_read(const char *path, int64_t index, invit_instance **out, invit_error *err);
-
-/* ---- reading solutions, writing instances and solutions ------------------------------------------------------------- */
-
-typedef struct invit_solution_info {
-    double length;  /* what the file claims, or NaN                              */
-    double seconds; /* time it took, or NaN                                      */
-} invit_solution_info;
-
-/* Reads solutions (TSPLIB .tour, CVRPLIB .sol, MSVDRP lines, told apart by content), each for the instance given. */
-typedef struct invit_solution_reader invit_solution_reader;
-INVIT_API invit_status invit_solution_reader_open(const char *path, invit_solution_reader **out, invit_error *err);
-INVIT_API invit_status invit_solution_reader_open_memory(const void *data, size_t size, const char *name,
-                                                         invit_solution_reader **out, invit_error *err);
-/* The next solution, or NULL in *out after the last. `info` may be NULL. */
-INVIT_API invit_status invit_solution_reader_next(invit_solution_reader *reader, const invit_instance *instance,
-                                                  invit_solution **out, invit_solution_info *info, invit_error *err);
-INVIT_API void invit_solution_reader_close(invit_solution_reader *reader);
-/* Solution `index` (from 0) of a file of MSVDRP lines, or the one solution of another file. */
-INVIT_API invit_status invit_solution_read(const char *path, const invit_instance *instance, int64_t index,
-                                           invit_solution **out, invit_solution_info *info, invit_error *err);
-
-typedef enum invit_solution_format {
-    INVIT_SOLUTION_TOUR = 0, /* TSPLIB .tour (TSP)                                               */
-    INVIT_SOLUTION_ROUTES,   /* CVRPLIB .sol (CVRP)                                              */
-    INVIT_SOLUTION_MSVDRP,   /* a line "i,j,k,... length seconds"                                */
-    INVIT_SOLUTION_GEOJSON,  /* points and routes for maps (written only)                        */
-    INVIT_SOLUTION_STOPS     /* CSV: a stop a line, with load and distance (written only)        */
-} invit_solution_format;
-
-/* The format a file's extension asks for (.tour, .sol, .txt, .geojson, .csv), or else the usual one of the problem. */
-INVIT_API invit_solution_format invit_solution_format_for(const char *path, invit_problem problem);
-
-/* Writes to a file ("-": standard output). A regular file appears under its name only when it is complete: it is
- * written beside it, synced and renamed by invit_writer_close, which also reports a full disk or a closed pipe. */
-typedef struct invit_writer invit_writer;
-INVIT_API invit_status invit_writer_open(const char *path, invit_writer **out, invit_error *err);
-/* INVIT_FORMAT_TSPLIB or INVIT_FORMAT_MSVDRP. */
-INVIT_API invit_status invit_writer_instance(invit_writer *writer, const invit_instance *instance, invit_format format,
-                                             invit_error *err);
-/* `info` (length, seconds) may be NULL. */
-INVIT_API invit_status invit_writer_solution(invit_writer *writer, const invit_instance *instance,
-                                             const invit_solution *solution, invit_solution_format format,
-                                             const invit_solution_info *info, invit_error *err);
-/* Frees the writer in every case. */
-INVIT_API invit_status invit_writer_close(invit_writer *writer, invit_error *err);
-/* Gives up: nothing is left behind. */
-INVIT_API void invit_writer_abandon(invit_writer *writer);
-
-/* ---- checking solutions -------------------------------------------------------------------------------------------- */
-
-typedef struct invit_check_result {
-    bool feasible;
-    double length;       /* by the instance's own rule (rounded where TSPLIB rounds); NaN when infeasible */
-    double length_exact; /* the same edges without rounding                          */
-    int32_t routes;      /* routes with at least one customer; 1 for a tour          */
-    char message[256];   /* the first reason why it is not feasible, or ""           */
-} invit_check_result;
-
-/* Checks feasibility and measures, with code that shares nothing with the solver. An infeasible solution is a result,
- * not an error. O(n). */
-INVIT_API invit_status invit_check(const invit_instance *instance, const invit_solution *solution,
-                                   invit_check_result *result, invit_error *err);
-
-/* The best known length of a library instance (TSPLIB optima, CVRPLIB X), by name; false when there is none. */
-INVIT_API bool invit_best_known(const char *name, double *value);
-
-/* A model for the problem from the places models are kept: the folders in $INVIT_MODELS (separated by ':'), models/
- * beside the program or in the source tree it was built from, and the installed data. INVIT_ERR_IO when there is none. */
-INVIT_API invit_status invit_model_load_default(invit_problem problem, invit_model **out, invit_error *err);
-/* Where the model came from, or "". */
-INVIT_API const char *invit_model_path(const invit_model *model);
-INVIT_API invit_problem invit_model_problem(const invit_model *model);
-
-typedef struct invit_import_options {
-    int32_t heads;           /* attention heads (8)                                              */
-    int32_t views;           /* entries in view; 0: the published sizes 15, 35, 50, 75 (0)       */
-    int32_t view[9];         /* k of the action view, then of each state view                    */
-    int problem;             /* INVIT_TSP or INVIT_CVRP to insist on it, -1: any (-1)            */
-    bool without_invariance; /* the model was trained without the invariant layer (false)        */
-} invit_import_options;
-
-INVIT_API invit_import_options invit_import_defaults(void);
-/* A model from a PyTorch checkpoint of the authors' layout: the baseline's state dict, or the trained model's, or the
- * file's only one. Widths, layers, number of views and problem are read off the shapes. Nothing in the file is executed;
- * anything but plain data and tensors is refused. */
-INVIT_API invit_status invit_model_import(const char *path, const invit_import_options *options, invit_model **out,
-                                          invit_error *err);
-
-/* What a model is, for people to read. */
-typedef struct invit_model_summary {
-    invit_problem problem;
-    int32_t width, feed_forward, heads, action_layers, state_layers, decoder_layers;
-    int32_t views;   /* action view and state views                                              */
-    int32_t view[9]; /* k of the action view, then of each state view                            */
-    bool invariant;
-    int64_t parameters;
-    int32_t tensors;
-} invit_model_summary;
-INVIT_API invit_model_summary invit_model_describe(const invit_model *model);
-/* Name and shape of tensor i; *rank is 1 or 2. */
-INVIT_API const char *invit_model_tensor(const invit_model *model, int32_t i, int32_t *rank, int32_t shape[2]);
-/* Text kept with the weights (a JSON object of strings), or "". */
-INVIT_API const char *invit_model_metadata(const invit_model *model);
-
-/* ---- solving ---------------------------------------------------------------------------------------------------- */
-
-typedef enum invit_decode {
-    INVIT_DECODE_GREEDY = 0, /* the most probable candidate                               */
-    INVIT_DECODE_SAMPLE,     /* drawn from the policy's distribution                      */
-    INVIT_DECODE_BEAM        /* the most probable partial solutions side by side          */
-} invit_decode;
-
-typedef enum invit_construct {
-    INVIT_CONSTRUCT_INVIT = 0,     /* rollouts of the policy                              */
-    INVIT_CONSTRUCT_NEAREST,       /* nearest neighbour                                   */
-    INVIT_CONSTRUCT_GREEDY,        /* greedy edges (TSP)                                  */
-    INVIT_CONSTRUCT_SPACE_FILLING, /* order along a space-filling curve                   */
-    INVIT_CONSTRUCT_SAVINGS,       /* Clarke and Wright (CVRP)                            */
-    INVIT_CONSTRUCT_START          /* the caller's solution (reported, not asked for)     */
-} invit_construct;
-
-typedef enum invit_improve {
-    INVIT_IMPROVE_SEARCH = 0, /* local search                                             */
-    INVIT_IMPROVE_NEURAL,     /* parts rebuilt by the policy                              */
-    INVIT_IMPROVE_BOTH
-} invit_improve;
-
-/* One decision of the policy, for those who want to watch. Pointers hold during the call only. */
-typedef struct invit_step {
-    int64_t step;             /* 0, 1, ... of this rollout                                        */
-    const int32_t *order;     /* visited so far; CVRP: 0 for each return to the depot             */
-    int32_t visited;          /* entries in order                                                 */
-    int32_t last, first;      /* where the vehicle stands; the start node or the depot            */
-    const int32_t *neighbour; /* action view, then the further nodes of the state views           */
-    int32_t action, further;  /* how many of each                                                 */
-    const float *probability; /* [action], and for CVRP one more: the depot's                     */
-    int32_t chosen;           /* the node it goes to                                              */
-} invit_step;
-typedef void (*invit_step_fn)(void *user, const invit_step *step);
-
-/* A better solution is known: seconds since the call began, and its length by the instance's rule. */
-typedef void (*invit_better_fn)(void *user, double seconds, double length);
-
-typedef struct invit_solve_options {
-    invit_construct construct; /* how to begin (INVIT)                                            */
-    const invit_solution *start; /* begin with this instead (NULL)                                */
-    int32_t rollouts;          /* rollouts of the policy; 0: by size, see invit_default_rollouts  */
-    invit_decode decode;       /* (GREEDY)                                                        */
-    double temperature;        /* sampling: log-probabilities are divided by it (1)               */
-    int32_t beam;              /* beam search: width (8)                                          */
-    double seconds;            /* for everything, 0: construct only; < 0: invit_default_seconds (-1) */
-    int64_t iterations;        /* improvement steps instead of a time limit; < 0: no limit (-1)   */
-    invit_improve improve;     /* how to improve (SEARCH)                                         */
-    double target;             /* stop at this length; 0: never (0)                               */
-    int threads;               /* 0: all cores (0)                                                */
-    uint64_t seed;             /* (1)                                                             */
-    const invit_control *control; /* progress and cancelling (NULL)                               */
-    invit_better_fn better;    /* called some ten times a second at most (NULL)                   */
-    void *better_user;
-    invit_step_fn step;        /* called for each decision of the first rollout (NULL)            */
-    void *step_user;
-} invit_solve_options;
-
-typedef struct invit_solve_result {
-    double length;             /* by the instance's rule                                          */
-    double length_exact;       /* without rounding                                                */
-    int32_t routes;
-    invit_construct construct; /* what the construction was in the end                            */
-    int32_t rollouts;          /* completed                                                       */
-    int64_t decisions;         /* states the policy was asked about                               */
-    double constructed;        /* length before improvement                                       */
-    int64_t iterations;        /* improvement steps                                               */
-    double seconds_construct, seconds_improve, seconds_total;
-} invit_solve_result;
-
-/* Defaults, as in the parentheses above. */
-INVIT_API invit_solve_options invit_solve_defaults(void);
-/* 64 up to 200 nodes, 32 to 1,000, 16 to 5,000, 8 to 10,000 (the authors' numbers), 4 to 100,000, 2 to 1,000,000, then 1. */
-INVIT_API int32_t invit_default_rollouts(int64_t nodes);
-/* 20 ms a node, at most 2 s + 5 ms a node, at most 60 s; or 0.3 ms a node where that is more. */
-INVIT_API double invit_default_seconds(int64_t nodes);
-
-/* Constructs a solution, improves it while there is time, and checks it independently of the solver. `model` may be
- * NULL when the construction does not need one; options and result may be NULL. The time limit is kept within 0.1 s + 1 %:
- * rollouts that would not end in a tenth of it (half of it, when their number is given) are given up, and if none is left
- * a quick construction takes their place. When the caller cancels, the best solution so far is the answer, or INVIT_ERR_CANCELLED if there is none. Except for time limits
- * and cancelling, the result depends on the arguments alone; construction is the same for any number of threads. */
-INVIT_API invit_status invit_solve(const invit_instance *instance, const invit_model *model,
-                                   const invit_solve_options *options, invit_solution **solution,
-                                   invit_solve_result *result, invit_error *err);
-/* ---- measuring speed -------------------------------------------------------------------------------------------------- */
-
-/* Fused multiply-adds of 32-bit floats, in GFLOPS, on that many threads (0: all cores), measured for about `seconds`. *cpu
- * (may be NULL) is the same per second of processor time times threads: on a busy machine the rate one would have alone. */
-INVIT_API double invit_measure_peak(int threads, double seconds, double *cpu);
-
-typedef struct invit_policy_speed {
-    int64_t decisions;
-    double per_second;     /* decisions a second, all threads together                           */
-    double per_cpu_second; /* decisions a second of processor time, times threads                */
-    double view_share;     /* part of the time spent finding neighbours                          */
-    double walk_bytes;     /* memory a node and rollout                                          */
-    double shared_bytes;   /* memory a node that all rollouts share: instance and index          */
-} invit_policy_speed;
-
-/* The policy's speed on an instance: `rollouts` greedy rollouts on `threads` threads (0: all cores) for about `seconds`,
- * beginning when a share `from` (0..1) of the nodes has been visited (by nearest neighbour, not timed). */
-INVIT_API invit_status invit_measure_policy(const invit_instance *instance, const invit_model *model, int32_t rollouts,
-                                            int threads, double from, double seconds, invit_policy_speed *out,
-                                            invit_error *err);
-/* A model with random weights and the published sizes, `views` views in all (1..4): the same speed as a trained one. */
-INVIT_API invit_status invit_model_random(invit_problem problem, int32_t views, uint64_t seed, invit_model **out,
-                                          invit_error *err);
-
-/* ---- pictures ---------------------------------------------------------------------------------------------------- */
-
-typedef struct invit_plot_options {
-    double width;      /* of the page in points (720)                                                        */
-    double scale;      /* PNG: pixels a point; 0: 2, or 4 for very large instances                           */
-    const char *title; /* NULL: the instance's name                                                          */
-    double best_known; /* for the gap in the title; NaN: the library's table by name, 0: none                */
-    bool linear_time;  /* traces: a linear time axis instead of a logarithmic one                            */
-} invit_plot_options;
-INVIT_API invit_plot_options invit_plot_defaults(void);
-
-/* Draws an instance, and a solution unless it is NULL, to a file whose name ends in .svg, .png or .pdf. The title says
- * what the independent checker says of the solution: its length and gap, or why it is not feasible. Above 20,000
- * nodes SVG and PDF hold the map as one raster image. O(n). `options` may be NULL. */
-INVIT_API invit_status invit_plot(const invit_instance *instance, const invit_solution *solution, const char *path,
-                                  const invit_plot_options *options, invit_error *err);
-/* Draws anytime curves from files of `seconds,length` lines, up to 32 in one chart; as gaps when best_known is set. */
-INVIT_API invit_status invit_plot_traces(const char *const *traces, int count, const char *path,
-                                         const invit_plot_options *options, invit_error *err);
-/* Draws one decision: the partial tour, the nested views as discs around the node last visited, the candidates'
- * probabilities as colours. `view` holds k of the action view and of each state view (see invit_model_describe). Meant to
- * be called from an invit_step_fn. */
-INVIT_API invit_status invit_plot_step(const invit_instance *instance, const invit_step *step, const int32_t *view,
-                                       int views, const char *path, const invit_plot_options *options,
-                                       invit_error *err);
-/* Draws training runs (directories with a log.jsonl, up to 8): loss, accuracy, validation gaps, lengths. */
-INVIT_API invit_status invit_plot_runs(const char *const *runs, int count, const char *path,
-                                       const invit_plot_options *options, invit_error *err);
-
-/* ---- evaluation: gaps and times over sets of instances ---------------------------------------------------------- */
+/* ---- evaluation: gaps and times over sets of instances ------------------------------------------------- */
 
 enum { INVIT_EVAL_SETS = 7 }; /* sizes of MSVDRP: tsp-100, -1000, -5000, -10000, cvrp-50, -500, -5000 */
 
@@ -605,7 +585,7 @@ INVIT_API const char *invit_eval_variant_name(int i);
 INVIT_API invit_status invit_eval_ablation(const invit_ablation_options *options, invit_report **out, int32_t *failures,
                                            invit_error *err);
 
-/* ---- statistics: the paper's three findings on generated instances -------------------------------------------------- */
+/* ---- statistics: the paper's three findings on generated instances ------------------------------------- */
 
 typedef struct invit_stats_options {
     bool problem[2];      /* [invit_problem] which ones (both)                                              */
@@ -631,6 +611,30 @@ INVIT_API invit_status invit_stats_edges(const invit_stats_options *options, con
 INVIT_API invit_status invit_stats_attention(const invit_model *model, const invit_stats_options *options,
                                              const invit_control *control, invit_report **summary, invit_report **data,
                                              invit_error *err);
+
+/* ---- measuring speed ----------------------------------------------------------------------------------- */
+
+/* Fused multiply-adds of 32-bit floats, in GFLOPS, on that many threads (0: all cores), measured for about `seconds`. *cpu
+ * (may be NULL) is the same per second of processor time times threads: on a busy machine the rate one would have alone. */
+INVIT_API double invit_measure_peak(int threads, double seconds, double *cpu);
+
+typedef struct invit_policy_speed {
+    int64_t decisions;
+    double per_second;     /* decisions a second, all threads together                           */
+    double per_cpu_second; /* decisions a second of processor time, times threads                */
+    double view_share;     /* part of the time spent finding neighbours                          */
+    double walk_bytes;     /* memory a node and rollout                                          */
+    double shared_bytes;   /* memory a node that all rollouts share: instance and index          */
+} invit_policy_speed;
+
+/* The policy's speed on an instance: `rollouts` greedy rollouts on `threads` threads (0: all cores) for about `seconds`,
+ * beginning when a share `from` (0..1) of the nodes has been visited (by nearest neighbour, not timed). */
+INVIT_API invit_status invit_measure_policy(const invit_instance *instance, const invit_model *model, int32_t rollouts,
+                                            int threads, double from, double seconds, invit_policy_speed *out,
+                                            invit_error *err);
+/* A model with random weights and the published sizes, `views` views in all (1..4): the same speed as a trained one. */
+INVIT_API invit_status invit_model_random(invit_problem problem, int32_t views, uint64_t seed, invit_model **out,
+                                          invit_error *err);
 
 #ifdef __cplusplus
 }
