@@ -448,6 +448,7 @@ typedef struct invit_train_options {
     double ema;              /* ema: decay of the moving average of the weights (0: none)                         */
     int64_t augment;         /* augment: rotated and reflected copies of an instance (reinforce)                  */
     char baseline[16];       /* baseline: greedy (frozen, as published) or pomo (mean over the copies)            */
+    bool relative;           /* relative: advantages as a part of the baseline's length (mixed data)              */
     int64_t epoch;           /* epoch: steps between comparisons with the frozen baseline                         */
     int64_t compare;         /* compare: instances of that comparison                                             */
     double margin;           /* margin: how much shorter the model must be to become the baseline                 */

@@ -81,12 +81,13 @@ static invit_status learn_walk(inv_trainer *t, inv_worker *w, inv_lane *lane, in
     } else {
         INV_CHECK(inv_lesson_teach(l, w->teacher, p, t->o->effort, &lane->rng, err));
     }
+    double share = own ? 1 : t->o->share; /* the policy's own steps were dear: waste no state behind them */
     inv_replay_tally tally = {0};
     for (int64_t k = 0; k < t->o->walks; k++) {
         if (!own && p->problem == INVIT_TSP) inv_lesson_turn(l, &lane->rng);
         inv_frame_for_copy(p, 1 + (int)inv_rng_below(&lane->rng, 2), &lane->rng, &w->frame[i]);
-        INV_CHECK(inv_replay(w->walk[i], &t->config, l, &w->frame[i], t->o->share, &lane->rng, &lane->pool,
-                             &tally, err));
+        INV_CHECK(
+            inv_replay(w->walk[i], &t->config, l, &w->frame[i], share, &lane->rng, &lane->pool, &tally, err));
     }
     lane->tally.seen += (double)tally.seen;
     lane->tally.skipped += (double)tally.skipped;

@@ -65,7 +65,7 @@ static invit_status find_advantages(inv_trainer *t, inv_worker *w, inv_lane *lan
             for (int32_t c = 0; c < copies; c++) baseline += w->length[i / copies * copies + c] / copies;
         else
             baseline = walk_length(w->walk[i], w->instance[i / copies]);
-        w->advantage[i] = w->length[i] - baseline;
+        w->advantage[i] = (w->length[i] - baseline) / (t->o->relative ? baseline : 1);
         lane->tally.rollouts++;
         lane->tally.length += w->length[i];
         lane->tally.baseline += baseline;
@@ -95,12 +95,14 @@ static invit_status learn_chunk(inv_trainer *t, inv_worker *w, inv_lane *lane, i
 static invit_status replay_sample(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t i, invit_error *err)
 {
     inv_walk *walk = w->walk[i];
-    float weight = (float)(w->advantage[i] / (double)t->o->batch);
+    /* a share of a tour's states, weighted up: the same gradient on average, for less than the price */
+    float weight = (float)(w->advantage[i] / ((double)t->o->batch * t->o->share));
     inv_walk_start(walk, w->begin[i], &w->frame[i]);
     for (int32_t k = t->config.problem == INVIT_TSP ? 1 : 0; k < w->orders[i]; k++) {
         inv_state s;
-        inv_walk_view(walk, &s);
-        if (inv_choices(&s) > 1) { /* a forced move has probability one: no gradient */
+        bool learn = inv_rng_double(&lane->rng) < t->o->share;
+        if (learn) inv_walk_view(walk, &s);
+        if (learn && inv_choices(&s) > 1) { /* a forced move has probability one: no gradient */
             w->weight[w->chunk.count] = weight;
             INV_CHECK(inv_pool_add(&w->chunk, &s, inv_candidate_of(&t->config, &s, w->order[i][k]), err));
             if (w->chunk.count == INV_CHUNK) INV_CHECK(learn_chunk(t, w, lane, err));
