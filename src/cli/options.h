@@ -81,7 +81,7 @@ typedef struct cli_common {
     {                                                                                                        \
         .name = "threads", .letter = 'j', .type = CLI_INT, .offset = offsetof(values, field.threads),        \
         .metavar = "N", .fallback = "all cores", .min = 0, .max = 4096,                                      \
-        .help = "threads to use; the result is the same with any number"                                     \
+        .help = "threads to use"                                     \
     }
 #define CLI_SEED(values, field)                                                                              \
     {                                                                                                        \
