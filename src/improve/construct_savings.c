@@ -7,7 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define NEIGHBOURS 32
+#define NEIGHBOURS       32
+#define NEIGHBOURS_LARGE 10 /* from LARGE nodes on, for memory: 16 bytes a pair, twice while sorting */
+#define LARGE            200000
 
 typedef struct saving {
     double value;
@@ -110,7 +112,8 @@ invit_status inv_construct_savings(const invit_instance *p, invit_solution **out
     if (p->problem != INVIT_CVRP)
         return inv_fail(err, INVIT_ERR_UNSUPPORTED, "savings are for CVRP instances");
     inv_neighbours near = {0};
-    inv_neighbour_options o = {.k = NEIGHBOURS, .threads = 1, .deadline = INFINITY};
+    inv_neighbour_options o = {
+        .k = p->n < LARGE ? NEIGHBOURS : NEIGHBOURS_LARGE, .threads = 1, .deadline = INFINITY};
     INV_CHECK(inv_neighbours_create(p, &o, &near, err));
     invit_status status = inv_savings(p, &near, out, err);
     inv_neighbours_destroy(&near);

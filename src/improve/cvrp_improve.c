@@ -391,7 +391,7 @@ static invit_status anneal_to_the_limit(search *s, invit_error *err)
                     : limited          ? o->deadline - inv_now()
                                        : LONG_FALL;
     double per_customer = budget * (o->iterations >= 0 ? 1 : s->speed) / s->p->n;
-    double hot = per_customer < FEW_STEPS ? WARM : HOT;
+    double hot = per_customer < FEW_STEPS ? fmax(COLD, WARM * per_customer / FEW_STEPS) : HOT;
     if (per_customer >= FEW_STEPS) {
         INV_CHECK(anneal(s, o->iterations >= 0 ? ceil(SHORT_SHARE * budget) : SHORT_SHARE * budget, WARM,
                          COLD, err));
