@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAF = 8, BLOCK = 512, MAX_K = 64 };
+enum { LEAF = 8, BLOCK = 512, MAX_K = 64, LOOK_AT_CLOCK = 20000 };
 
 typedef struct box {
     double lo[2], hi[2];
@@ -18,9 +18,10 @@ typedef struct box {
 
 typedef struct kd_tree {
     int32_t n;
-    int32_t *id; /* [n] node numbers in tree order */
-    double *xy;  /* [n][2] in tree order           */
-    box *bounds; /* per tree node                  */
+    int32_t *id;  /* [n] node numbers in tree order */
+    double *xy;   /* [n][2] in tree order           */
+    box *bounds;  /* per tree node                  */
+    bool stopped; /* building was given up         */
 } kd_tree;
 
 typedef struct found {
@@ -87,8 +88,14 @@ static void select_median(kd_tree *t, int32_t lo, int32_t hi, int32_t mid, size_
     }
 }
 
-static void build(kd_tree *t, size_t node, int32_t lo, int32_t hi)
+static bool time_is_up(const inv_neighbour_options *o)
 {
+    return (o->cancel && *o->cancel) || inv_now() >= o->deadline;
+}
+
+static void build(kd_tree *t, const inv_neighbour_options *o, size_t node, int32_t lo, int32_t hi)
+{
+    if (hi - lo > LOOK_AT_CLOCK && (t->stopped = t->stopped || time_is_up(o))) return;
     box b = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
     for (int32_t i = lo; i < hi; i++)
         for (size_t c = 0; c < 2; c++) {
@@ -100,8 +107,8 @@ static void build(kd_tree *t, size_t node, int32_t lo, int32_t hi)
     if (hi - lo <= LEAF) return;
     int32_t mid = lo + (hi - lo) / 2;
     select_median(t, lo, hi, mid, b.hi[0] - b.lo[0] >= b.hi[1] - b.lo[1] ? 0 : 1);
-    build(t, 2 * node + 1, lo, mid);
-    build(t, 2 * node + 2, mid, hi);
+    build(t, o, 2 * node + 1, lo, mid);
+    build(t, o, 2 * node + 2, mid, hi);
 }
 
 /* On the globe a degree of longitude shrinks with the latitude: measure both axes alike around the middle.
@@ -214,7 +221,7 @@ static void fill_lists(void *context, int member)
     for (;;) {
         int32_t from = atomic_fetch_add(&job->next, 1) * BLOCK;
         if (from >= p->n || atomic_load(&job->stopped)) return;
-        if ((job->o->cancel && *job->o->cancel) || inv_now() >= job->o->deadline) {
+        if (time_is_up(job->o)) {
             atomic_store(&job->stopped, 1);
             return;
         }
@@ -260,9 +267,10 @@ invit_status inv_neighbours_create(const invit_instance *p, const inv_neighbour_
     flatten(p, flat);
     memcpy(t.xy, flat, 2 * n * sizeof *flat);
     for (int32_t i = 0; i < p->n; i++) t.id[i] = i;
-    build(&t, 0, 0, p->n);
+    build(&t, o, 0, 0, p->n);
 
     fill_job job = {.p = p, .o = o, .tree = &t, .flat = flat, .out = out->node};
+    atomic_store(&job.stopped, t.stopped);
     inv_parallel(p->n < 4 * BLOCK ? 1 : o->threads, fill_lists, &job);
     if (atomic_load(&job.stopped))
         status = inv_fail(err, INVIT_ERR_CANCELLED, "stopped while listing neighbours");
