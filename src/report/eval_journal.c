@@ -270,6 +270,10 @@ invit_status inv_journal_open(const char *path, const char *key, bool resume, in
             status = inv_fail(err, INVIT_ERR_IO, "%s: %s", path, strerror(errno));
             goto done;
         }
+        int32_t kept = 0; /* what failed is tried again */
+        for (int32_t i = 0; i < j->count; i++)
+            if (!j->item[i].error[0]) j->item[kept++] = j->item[i];
+        j->count = kept;
         if (j->key && strcmp(j->key, key) != 0) {
             status = inv_fail(err, INVIT_ERR_INPUT, "%s holds results of another run (%s); this one is %s",
                               path, j->key, key);
