@@ -251,12 +251,13 @@ INVIT_API bool invit_best_known(const char *name, double *value);
 
 typedef struct invit_model invit_model;
 
-/* Reads weights and configuration from a safetensors file; every tensor's name, shape and numbers are checked. */
+/* Reads weights and configuration from a safetensors file; every tensor's name, shape and numbers are checked. A path
+ * without a folder that is not there may also be the name of a bundled model, "tsp-2v". */
 INVIT_API invit_status invit_model_load(const char *path, invit_model **out, invit_error *err);
 /* Writes them back (32-bit floats), replacing the file only when the new one is complete. */
 INVIT_API invit_status invit_model_save(const invit_model *model, const char *path, invit_error *err);
 INVIT_API void invit_model_destroy(invit_model *model);
-/* A model for the problem from the places models are kept: the folders in $INVIT_MODELS (separated by ':'), models/
+/* The default model for the problem (tsp-2v, cvrp-2v) from the places models are kept: the folders in $INVIT_MODELS (separated by ':'), models/
  * beside the program or in the source tree it was built from, and the installed data. INVIT_ERR_IO when there is none. */
 INVIT_API invit_status invit_model_load_default(invit_problem problem, invit_model **out, invit_error *err);
 /* Where the model came from, or "". */

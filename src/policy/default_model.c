@@ -1,5 +1,5 @@
 /* Where models are kept when nobody says which one: the first folder that has one for the problem. */
-#include "policy/model.h"
+#include "policy/weights.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -15,8 +15,9 @@ static bool try_folder(const char *folder, size_t length, const char *below, con
     return written > 0 && (size_t)written < size && access(path, R_OK) == 0;
 }
 
-static bool find_model(const char *name, char *path, size_t size)
+bool inv_find_model(const char *name, char path[INV_MODEL_PATH])
 {
+    const size_t size = INV_MODEL_PATH;
     const char *listed = getenv("INVIT_MODELS");
     while (listed && *listed) {
         size_t length = strcspn(listed, ":");
@@ -39,10 +40,10 @@ static bool find_model(const char *name, char *path, size_t size)
 
 invit_status invit_model_load_default(invit_problem problem, invit_model **out, invit_error *err)
 {
-    const char *name = problem == INVIT_TSP ? "tsp" : "cvrp";
-    char path[PATH_MAX + 64];
+    const char *name = problem == INVIT_TSP ? "tsp-2v" : "cvrp-2v";
+    char path[INV_MODEL_PATH];
     *out = NULL;
-    if (!find_model(name, path, sizeof path))
+    if (!inv_find_model(name, path))
         return inv_fail(err, INVIT_ERR_IO,
                         "no model %s.safetensors in $INVIT_MODELS, in models/ beside the program or in "
                         "%s/models; name one "

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Where each plain number of the configuration lives in the metadata. */
 static const struct {
@@ -180,7 +181,9 @@ done:
 invit_status invit_model_load(const char *path, invit_model **out, invit_error *err)
 {
     inv_safetensors s;
+    char bundled[INV_MODEL_PATH];
     *out = NULL;
+    if (!strchr(path, '/') && access(path, F_OK) != 0 && inv_find_model(path, bundled)) path = bundled;
     INV_CHECK(inv_safetensors_read(path, &s, err));
     invit_status status = inv_model_from_safetensors(&s, path, out, err);
     inv_safetensors_free(&s);

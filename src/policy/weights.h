@@ -14,6 +14,10 @@ invit_status inv_model_from_safetensors(const inv_safetensors *s, const char *na
 invit_status inv_model_save(const struct invit_model *m, const char *path, inv_dtype storage,
                             invit_error *err);
 
+/* The file of a bundled model ("tsp-2v"), looked for where invit_model_load_default looks; false when there is none. */
+enum { INV_MODEL_PATH = 4096 + 64 };
+bool inv_find_model(const char *name, char path[INV_MODEL_PATH]);
+
 /* The configuration as metadata strings and back. */
 json_t *inv_config_to_metadata(const inv_config *c);
 invit_status inv_config_from_metadata(const json_t *metadata, const char *name, inv_config *out,
