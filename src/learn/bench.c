@@ -32,6 +32,7 @@ static invit_status bench_imitate(invit_train_options *o, inv_comm *comm, double
     o->method = INVIT_IMITATE;
     o->batch = 512;
     o->effort = 0.05; /* the quality of labels does not matter here */
+    o->share = 1;
     INV_TRY(inv_trainer_create(o, NULL, comm, &t, err));
     o->pool = (int64_t)(3000 * (seconds + 1)) + o->batch;
     INV_TRY(inv_step(t, err)); /* fills the pool */
@@ -60,6 +61,7 @@ static invit_status bench_reinforce(invit_train_options *o, inv_comm *comm, doub
     invit_status status;
     o->method = INVIT_REINFORCE;
     o->batch = 128;
+    o->share = 1;
     o->augment = 16;
     o->lanes = 8;
     strcpy(o->baseline, "greedy");
