@@ -167,6 +167,38 @@ static void traces_and_runs(void **state)
     assert_int_equal(invit_plot_runs(runs, 1, in_folder("r.pdf"), NULL, &err), INVIT_ERR_INPUT);
 }
 
+static void one_decision(void **state)
+{
+    (void)state;
+    invit_error err;
+    for (int problem = 0; problem < 2; problem++) {
+        invit_instance *p;
+        assert_int_equal(invit_generate((invit_problem)problem, INVIT_UNIFORM, 40, 5, 0, &p, NULL), INVIT_OK);
+        int32_t order[] = {3, 7, 9}, neighbour[] = {4, 5, 6, 8, 10, 11}, view[] = {3, 6};
+        float probability[] = {0.7F, 0.2F, 0.05F, 0.05F}; /* the fourth: the depot */
+        invit_step step = {.step = 3,
+                           .order = order,
+                           .visited = 3,
+                           .last = 9,
+                           .first = problem ? 0 : 3,
+                           .neighbour = neighbour,
+                           .action = 3,
+                           .further = 3,
+                           .probability = probability,
+                           .chosen = 4};
+        assert_int_equal(invit_plot_step(p, &step, view, 2, in_folder("step.svg"), NULL, &err), INVIT_OK);
+        assert_false(contains(in_folder("step.svg"), "nan"));
+        step.action = step.further = 0; /* only the depot is left to go to */
+        probability[0] = 1;
+        assert_int_equal(invit_plot_step(p, &step, view, 2, in_folder("step.svg"), NULL, &err), INVIT_OK);
+        step.action = 3;
+        neighbour[1] = 41;
+        assert_int_equal(invit_plot_step(p, &step, view, 2, in_folder("step.svg"), NULL, &err),
+                         INVIT_ERR_ARGUMENT);
+        invit_instance_destroy(p);
+    }
+}
+
 static void ticks_are_round(void **state)
 {
     (void)state;
@@ -200,6 +232,7 @@ int main(void)
         cmocka_unit_test(large_maps_are_raster_inside),
         cmocka_unit_test(refusals_have_messages_and_leave_nothing),
         cmocka_unit_test(traces_and_runs),
+        cmocka_unit_test(one_decision),
         cmocka_unit_test(ticks_are_round),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
