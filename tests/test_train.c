@@ -185,7 +185,6 @@ static void clean_stops_change_nothing(void **state)
         tiny(&b, INVIT_TSP, (invit_train_method)method, method ? "stopped-r" : "stopped");
         a.rollin = b.rollin = 0.4;
         a.steps = b.steps = 20;
-        a.validate_small = b.validate_small = 1; /* once at the start, so that a report comes early */
         run_to_the_end(&a, false);
         invit_train_result result = {0};
         for (int session = 0; !result.finished; session++) {
@@ -228,7 +227,7 @@ static void kills_change_nothing(void **state)
 {
     (void)state;
     const char *kills = getenv("INVIT_TEST_KILLS"); /* the long form: a hundred */
-    int wanted = kills ? atoi(kills) : 12, killed = 0;
+    int wanted = kills ? atoi(kills) : 8, killed = 0;
     invit_train_options o;
     tiny(&o, INVIT_TSP, INVIT_IMITATE, "unkilled");
     o.steps = 60 * wanted;
