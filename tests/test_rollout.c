@@ -189,7 +189,7 @@ static void watch(void *user, const invit_step *step)
     watcher *w = user;
     assert_int_equal(step->step, w->steps);
     w->steps++;
-    float sum = step->probability[step->action] * (w->open[1] ? 1 : 0);
+    float sum = w->open[1] ? step->probability[step->action] : 0; /* CVRP: the depot's */
     bool member = step->chosen == 0 && w->open[1];
     for (int32_t i = 0; i < step->action; i++) {
         sum += step->probability[i];
