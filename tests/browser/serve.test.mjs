@@ -48,6 +48,7 @@ for (const view of Object.keys(views)) {
       await page.mouse.click(box.x + box.width * (0.5 + r * Math.cos(angle)), box.y + box.height * (0.5 + r * Math.sin(angle)));
     }
     await page.waitForFunction(() => document.getElementById("headline").textContent.includes("12 stops"));
+    assert.equal(await page.isVisible("#empty"), false, "the hint goes when there are stops");
     await page.fill("#time", "0.5");
     await page.click("#solve");
     await said(page, "solved and checked");

@@ -123,7 +123,7 @@ function go(to, pause = true) {
   now = Math.max(0, Math.min(total(), to));
   timeline();
 }
-function setPlaying(on) { playing = on; $("play").textContent = on ? "⏸" : "▶"; }
+function setPlaying(on) { playing = on; $("play").textContent = on ? "II" : "\u25B7"; }
 
 function timeline() {
   $("scrub").max = total(); $("scrub").value = now;
