@@ -1,6 +1,5 @@
 /* The calls of the JSON API, in the order of web/openapi.json. */
 #include "serve/calls.h"
-#include "serve/assets.h"
 #include "serve/wire.h"
 
 #include <stdio.h>
@@ -49,13 +48,7 @@ enum MHD_Result call_metrics(request *r)
 
 enum MHD_Result call_openapi(request *r)
 {
-    r->url = "/openapi.json"; /* one of the embedded files */
-    for (const serve_asset *a = serve_assets; a->name; a++)
-        if (strcmp(a->name, "openapi.json") == 0)
-            return serve_queue(r, 200, a->type,
-                               MHD_create_response_from_buffer(a->length, (void *)(uintptr_t)a->bytes,
-                                                               MHD_RESPMEM_PERSISTENT));
-    return serve_error(r, 404, "no description was built in");
+    return serve_page(r, "openapi.json"); /* one of the embedded files */
 }
 
 /* ---- reading what was sent

@@ -34,6 +34,8 @@ enum MHD_Result serve_error(request *r, unsigned status, const char *message);
 enum MHD_Result serve_queue(request *r, unsigned status, const char *type,
                             struct MHD_Response *response); /* takes it */
 
+enum MHD_Result serve_page(request *r, const char *name); /* an embedded file of web/ */
+
 enum MHD_Result call_health(request *r);
 enum MHD_Result call_metrics(request *r);
 enum MHD_Result call_openapi(request *r);

@@ -114,9 +114,8 @@ static bool host_is_local(const request *r)
 /* ---- routing
  * -------------------------------------------------------------------------------------------------- */
 
-static enum MHD_Result get_page(request *r)
+enum MHD_Result serve_page(request *r, const char *name)
 {
-    const char *name = strcmp(r->url, "/") == 0 ? "index.html" : r->url + 1;
     for (const serve_asset *a = serve_assets; a->name; a++)
         if (strcmp(a->name, name) == 0)
             return serve_queue(r, 200, a->type,
@@ -170,7 +169,8 @@ static enum MHD_Result answer(request *r)
     if (!host_is_local(r)) return serve_error(r, 403, "this server answers only to localhost");
     if (r->too_large) return serve_error(r, 413, "the request is larger than this server takes");
     if (strncmp(r->url, "/v1/", 4) != 0) {
-        if (strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0) return get_page(r);
+        if (strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0)
+            return serve_page(r, strcmp(r->url, "/") == 0 ? "index.html" : r->url + 1);
         r->allow = "GET, HEAD";
         return serve_error(r, 405, "pages can only be fetched");
     }
