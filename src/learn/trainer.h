@@ -17,7 +17,7 @@
 #include "learn/team.h"
 #include "policy/policy.h"
 
-#define INV_CHUNK 32   /* states that go through forward and backward together              */
+#define INV_CHUNK 16   /* states that go through forward and backward together              */
 #define INV_GROUP 16   /* walks that roll in or are validated together                      */
 #define INV_SLICE 8192 /* parameters that are reduced and updated together; fixed, so sums are */
 
