@@ -156,17 +156,18 @@ static void pools_lose_and_double_nothing(void **state)
     inv_rng rng;
     inv_rng_init(&rng, 9, 0);
     inv_config_defaults(&c, INVIT_CVRP);
-    assert_int_equal(inv_pool_init(&p, 16, &c, &err), INVIT_OK);
-    assert_int_equal(inv_pool_init(&q, 4, &c, &err), INVIT_OK);
+    assert_int_equal(inv_pool_init(&p, 16, &c, true, &err), INVIT_OK);
+    assert_int_equal(inv_pool_init(&q, 4, &c, true, &err), INVIT_OK);
     int seen[500] = {0}, added = 0;
     while (added < 500 || p.count > 0) {
         for (int i = 0; i < 30 && added < 500; i++, added++) {
-            float xy[70], demand[35];
+            float xy[70], demand[35], price[16];
+            for (int k = 0; k < 16; k++) price[k] = k == added % 16 ? 0 : (float)(added + k);
             for (int k = 0; k < 70; k++) xy[k] = (float)added + (float)k / 100;
             for (int k = 0; k < 35; k++) demand[k] = (float)(added + k);
             inv_state s = {
                 .action = added % 16, .rest = added % 20, .load = (float)added, .xy = xy, .demand = demand};
-            assert_int_equal(inv_pool_add(&p, &s, added, &err), INVIT_OK);
+            assert_int_equal(inv_pool_add(&p, &s, added % 16, added % 3 ? NULL : price, &err), INVIT_OK);
         }
         size_t bytes = inv_pool_bytes(&p); /* through a checkpoint every time */
         char *block = malloc(bytes + 1);
@@ -177,11 +178,15 @@ static void pools_lose_and_double_nothing(void **state)
         free(block);
         int take = p.count < 7 ? p.count : 7, first = inv_pool_take(&p, take, &rng);
         for (int i = first; i < first + take; i++) {
-            int id = p.label[i], k = id % 16 + id % 20;
+            int id = (int)p.state[i].load, k = id % 16 + id % 20;
+            const float *price = inv_pool_price(&p, i);
             seen[id]++;
+            assert_int_equal(p.label[i], id % 16);
+            assert_int_equal(price == NULL, id % 3 != 0);
+            for (int j = 0; price && j < 16; j++)
+                assert_true(price[j] == (j == id % 16 ? 0 : (float)(id + j)));
             assert_int_equal(p.state[i].action, id % 16);
             assert_int_equal(p.state[i].rest, id % 20);
-            assert_true(p.state[i].load == (float)id);
             for (int j = 0; j < 2 * k; j++) assert_true(p.state[i].xy[j] == (float)id + (float)j / 100);
             for (int j = 0; j < k; j++) assert_true(p.state[i].demand[j] == (float)(id + j));
         }
@@ -277,6 +282,56 @@ static void completions_are_whole_and_feasible(void **state)
     inv_teacher_destroy(teacher);
 }
 
+/* On instances that the teacher solves to the optimum, the best completion's next node is the cheapest one,
+ * at just what that completion costs. */
+static void prices_are_what_completions_cost(void **state)
+{
+    (void)state;
+    inv_teacher *teacher;
+    invit_error err = {0};
+    inv_lesson l;
+    inv_rng rng;
+    inv_rng_init(&rng, 79, 0);
+    assert_int_equal(inv_teacher_create(&teacher, &err), INVIT_OK);
+    assert_int_equal(inv_lesson_init(&l, 10, &err), INVIT_OK);
+    for (int round = 0; round < 60; round++) {
+        invit_problem problem = round % 2 ? INVIT_CVRP : INVIT_TSP;
+        invit_instance *p;
+        inv_index *x;
+        inv_walk *w;
+        inv_frame f;
+        inv_state s;
+        assert_int_equal(invit_generate(problem, INVIT_UNIFORM, 7, 3, (uint64_t)round, &p, &err), INVIT_OK);
+        assert_int_equal(inv_index_create(p, &x, &err), INVIT_OK);
+        assert_int_equal(inv_walk_create(p, x, 15, 35, &w, &err), INVIT_OK);
+        inv_frame_for_copy(p, 1, &rng, &f);
+        inv_walk_start(w, 0, &f);
+        for (int32_t steps = (int32_t)inv_rng_below(&rng, 5); steps > 0; steps--) {
+            inv_walk_view(w, &s);
+            inv_walk_visit(w, s.action > 0 ? s.node[inv_rng_below(&rng, (uint32_t)s.action)] : 0);
+        }
+        assert_int_equal(inv_lesson_complete(&l, teacher, p, w, 20, &rng, &err), INVIT_OK);
+        int32_t next = l.order[l.own], count, home = problem == INVIT_TSP ? l.order[0] : 0;
+        const int32_t *order = inv_walk_order(w, &count);
+        int32_t last = inv_walk_last(w);
+        double so_far = inv_order_length(p, order, count) -
+                        hypot(p->xy[2 * last] - p->xy[2 * home], p->xy[2 * last + 1] - p->xy[2 * home + 1]);
+        double rest = inv_order_length(p, l.order, l.count) - so_far, cost;
+        inv_walk_view(w, &s);
+        for (int32_t j = 0; j < inv_choices(&s); j++) {
+            int32_t node = j < s.action ? s.node[j] : 0;
+            assert_int_equal(inv_lesson_price(&l, teacher, p, w, node, 20, 5, &cost, &err), INVIT_OK);
+            assert_true(cost > rest - 1e-9);
+            if (node == next) assert_true(fabs(cost - rest) < 1e-9);
+        }
+        inv_walk_destroy(w);
+        inv_index_destroy(x);
+        invit_instance_destroy(p);
+    }
+    inv_lesson_destroy(&l);
+    inv_teacher_destroy(teacher);
+}
+
 /* Each stored state belongs to a step of the tour: its label's place is where the tour goes next. */
 static void replays_label_the_next_node(void **state)
 {
@@ -297,7 +352,7 @@ static void replays_label_the_next_node(void **state)
         inv_replay_tally tally = {0};
         inv_config_defaults(&c, (invit_problem)problem);
         assert_int_equal(inv_lesson_init(&l, 201, &err), INVIT_OK);
-        assert_int_equal(inv_pool_init(&pool, 8, &c, &err), INVIT_OK);
+        assert_int_equal(inv_pool_init(&pool, 8, &c, false, &err), INVIT_OK);
         assert_int_equal(invit_generate((invit_problem)problem, INVIT_UNIFORM, 200, 3, 1, &p, &err),
                          INVIT_OK);
         assert_int_equal(inv_index_create(p, &x, &err), INVIT_OK);
@@ -387,6 +442,7 @@ int main(void)
         cmocka_unit_test(pools_lose_and_double_nothing),
         cmocka_unit_test(routes_are_entered_at_their_near_end),
         cmocka_unit_test(completions_are_whole_and_feasible),
+        cmocka_unit_test(prices_are_what_completions_cost),
         cmocka_unit_test(replays_label_the_next_node),
         cmocka_unit_test(label_files_hold_solved_instances),
     };

@@ -131,6 +131,20 @@ static void imitation_learns(void **state)
     }
 }
 
+static void priced_choices_get_cheaper(void **state)
+{
+    (void)state;
+    for (int problem = 0; problem < 2; problem++) {
+        invit_train_options o;
+        tiny(&o, (invit_problem)problem, INVIT_IMITATE, problem ? "regret-cvrp" : "regret-tsp");
+        strcpy(o.data, "uniform:12");
+        o.steps = 50;
+        o.regret = 0.9;
+        run_to_the_end(&o, false);
+        assert_true(logged(o.run, "regret", true) < 0.75 * logged(o.run, "regret", false));
+    }
+}
+
 static void reinforce_shortens_tours(void **state)
 {
     (void)state;
@@ -157,6 +171,7 @@ static void threads_do_not_matter(void **state)
         tiny(&a, INVIT_CVRP, (invit_train_method)method, method ? "threads-1r" : "threads-1");
         tiny(&b, INVIT_CVRP, (invit_train_method)method, method ? "threads-3r" : "threads-3");
         a.rollin = b.rollin = 0.4;
+        a.regret = b.regret = 0.3;
         a.threads = 1;
         b.threads = 3;
         run_to_the_end(&a, false);
@@ -184,6 +199,7 @@ static void clean_stops_change_nothing(void **state)
         tiny(&a, INVIT_TSP, (invit_train_method)method, method ? "whole-r" : "whole");
         tiny(&b, INVIT_TSP, (invit_train_method)method, method ? "stopped-r" : "stopped");
         a.rollin = b.rollin = 0.4;
+        a.regret = b.regret = 0.3;
         a.steps = b.steps = 20;
         run_to_the_end(&a, false);
         invit_train_result result = {0};
@@ -437,6 +453,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(imitation_learns),
+        cmocka_unit_test(priced_choices_get_cheaper),
         cmocka_unit_test(reinforce_shortens_tours),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(clean_stops_change_nothing),

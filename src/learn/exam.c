@@ -53,7 +53,7 @@ static invit_status examine(inv_trainer *t, inv_worker *w, inv_exam *e, int32_t 
             inv_walk_start(w->walk[count], start, &f);
         }
     }
-    INV_TRY(inv_roll(&w->roller, policy, &t->config, w->walk, count, NULL, NULL, &decisions, err));
+    INV_TRY(inv_roll(&w->roller, policy, &t->config, w->walk, count, NULL, NULL, NULL, &decisions, err));
     for (int32_t i = from, at = 0; i < to; i++) {
         e->best[i] = INFINITY;
         for (int32_t c = 0; c < e->copies; c++, at++) {

@@ -62,7 +62,8 @@ static invit_status roll_in(inv_trainer *t, inv_worker *w, inv_lane *lane, int32
         inv_walk_start(w->walk[i], start, &w->frame[i]);
     }
     int64_t decisions = 0;
-    INV_CHECK(inv_roll(&w->roller, w->roll, &t->config, w->walk, count, w->limit, NULL, &decisions, err));
+    INV_CHECK(
+        inv_roll(&w->roller, w->roll, &t->config, w->walk, count, w->limit, NULL, NULL, &decisions, err));
     lane->tally.decisions += (double)decisions;
     return INVIT_OK;
 }
@@ -98,32 +99,70 @@ static invit_status add_lessons(inv_trainer *t, inv_worker *w, inv_lane *lane, i
 {
     int32_t count = 0;
     invit_status status;
+    bool priced = t->o->regret > 0 && inv_rng_double(&lane->rng) < t->o->regret;
     INV_TRY(draw_group(t, w, lane, &count, err));
-    INV_TRY(roll_in(t, w, lane, count, err));
-    for (int32_t i = 0; i < count; i++) INV_TRY(learn_walk(t, w, lane, i, err));
+    if (priced) {
+        INV_TRY(inv_price_tours(t, w, lane, count, err));
+    } else {
+        INV_TRY(roll_in(t, w, lane, count, err));
+        for (int32_t i = 0; i < count; i++) INV_TRY(learn_walk(t, w, lane, i, err));
+    }
 done:
     free_group(w, count);
     return status;
 }
 
-/* Loss and its derivative for a chunk whose logp is there: mean cross-entropy over the whole batch. */
-static void cross_entropy(const inv_trainer *t, inv_worker *w, const int32_t *label, int32_t count,
-                          inv_tally *tally)
+/* Cross-entropy of one state and its derivative. */
+static void learn_label(const float *logp, int32_t candidates, int32_t label, float scale, float *d,
+                        inv_tally *tally)
+{
+    int32_t best = 0;
+    for (int32_t j = 0; j < candidates; j++) {
+        d[j] = logp[j] > -INFINITY || isnan(logp[j]) ? scale * expf(logp[j]) : 0;
+        if (logp[j] > logp[best]) best = j;
+    }
+    d[label] -= scale;
+    tally->states++;
+    tally->loss -= (double)logp[label];
+    tally->right += best == label;
+}
+
+/* The regret to expect among the priced candidates, sum of p_j price_j, and its derivative p_j (price_j -
+ * regret). */
+static void learn_prices(const float *logp, int32_t candidates, const float *price, float scale, float *d,
+                         inv_tally *tally)
+{
+    float mass = 0, regret = 0;
+    int32_t best = -1;
+    for (int32_t j = 0; j < candidates; j++) {
+        d[j] = 0;
+        if (isnan(price[j])) continue;
+        d[j] = expf(logp[j]);
+        mass += d[j];
+        regret += d[j] * price[j];
+        if (best < 0 || logp[j] > logp[best]) best = j;
+    }
+    regret /= mass;
+    for (int32_t j = 0; j < candidates; j++)
+        if (!isnan(price[j])) d[j] *= scale / mass * (price[j] - regret);
+    tally->states++;
+    tally->priced++;
+    tally->regret += (double)price[best];
+}
+
+/* The mean over the whole batch, for a chunk whose logp is there. */
+static void differentiate(const inv_trainer *t, inv_worker *w, const inv_pool *pool, int32_t from,
+                          int32_t count, inv_tally *tally)
 {
     int32_t candidates = inv_candidates(&t->config);
     float scale = 1.0f / (float)t->o->batch;
     for (int32_t i = 0; i < count; i++) {
-        const float *logp = w->logp + (size_t)i * (size_t)candidates;
+        const float *logp = w->logp + (size_t)i * (size_t)candidates, *price = inv_pool_price(pool, from + i);
         float *d = w->dlogit + (size_t)i * (size_t)candidates;
-        int32_t best = 0;
-        for (int32_t j = 0; j < candidates; j++) {
-            d[j] = logp[j] > -INFINITY || isnan(logp[j]) ? scale * expf(logp[j]) : 0;
-            if (logp[j] > logp[best]) best = j;
-        }
-        d[label[i]] -= scale;
-        tally->states++;
-        tally->loss -= (double)logp[label[i]];
-        tally->right += best == label[i];
+        if (price)
+            learn_prices(logp, candidates, price, scale, d, tally);
+        else
+            learn_label(logp, candidates, pool->label[from + i], scale, d, tally);
     }
 }
 
@@ -138,7 +177,7 @@ invit_status inv_imitate_lane(inv_trainer *t, inv_worker *w, inv_lane *lane, inv
         int32_t count = batch - at < INV_CHUNK ? batch - at : INV_CHUNK;
         const inv_state *states = lane->pool.state + from + at;
         INV_CHECK(inv_policy_forward(w->train, states, count, w->logp, err));
-        cross_entropy(t, w, lane->pool.label + from + at, count, &lane->tally);
+        differentiate(t, w, &lane->pool, from + at, count, &lane->tally);
         inv_policy_backward(w->train, states, count, w->dlogit, lane->grad);
     }
     inv_policy_flush_gradient(w->train, t->model, lane->grad);

@@ -1,5 +1,6 @@
 #include "learn/lesson.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,6 +176,38 @@ invit_status inv_lesson_complete(inv_lesson *l, inv_teacher *t, const invit_inst
                : complete_cvrp(l, t, p, inv_walk_last(w), inv_walk_load(w), effort, seed, err);
 }
 
+static double between(const invit_instance *p, int32_t a, int32_t b)
+{
+    return hypot(p->xy[2 * (size_t)a] - p->xy[2 * (size_t)b],
+                 p->xy[2 * (size_t)a + 1] - p->xy[2 * (size_t)b + 1]);
+}
+
+invit_status inv_lesson_price(inv_lesson *l, inv_teacher *t, const invit_instance *p, const inv_walk *w,
+                              int32_t node, double effort, uint64_t seed, double *cost, invit_error *err)
+{
+    int32_t count, last = inv_walk_last(w), routes;
+    const int32_t *order = inv_walk_order(w, &count);
+    memset(l->done, 0, (size_t)p->n * sizeof *l->done);
+    for (int32_t i = 0; i < count; i++) l->done[order[i]] = true;
+    *cost = between(p, last, node);
+    double rest;
+    if (p->problem == INVIT_TSP) {
+        put(l, p, 0, node);
+        put(l, p, 1, order[0]);
+        INV_CHECK(inv_teach_tsp(t, l->xy, put_unvisited(l, p, 2), 0, 1, effort, seed, l->nodes, &rest, err));
+        *cost += rest - between(p, node, order[0]);
+        return INVIT_OK;
+    }
+    bool open = node != 0;
+    put(l, p, 0, 0);
+    if (open) put(l, p, 1, node);
+    INV_CHECK(inv_teach_cvrp(t, l->xy, l->demand, put_unvisited(l, p, open ? 2 : 1), (int32_t)p->capacity,
+                             open ? 1 : -1, open ? inv_walk_load(w) - p->demand[node] : 0, effort, seed,
+                             l->nodes, l->start, &routes, &rest, err));
+    *cost += rest;
+    return INVIT_OK;
+}
+
 int32_t inv_candidate_of(const inv_config *c, const inv_state *s, int32_t node)
 {
     if (c->problem == INVIT_CVRP && node == 0) return s->depot_open ? c->action_k : -1;
@@ -203,7 +236,7 @@ invit_status inv_replay(inv_walk *w, const inv_config *c, const inv_lesson *l, c
                 if (label < 0)
                     tally->skipped++;
                 else
-                    INV_CHECK(inv_pool_add(pool, &s, label, err));
+                    INV_CHECK(inv_pool_add(pool, &s, label, NULL, err));
             }
         }
         inv_walk_visit(w, l->order[i]);

@@ -9,18 +9,24 @@
 
 typedef struct inv_pool {
     int32_t room, count, k_max;
+    int32_t prices; /* candidates whose price is kept with a state; 0: none are       */
     bool demands;
     inv_state *state; /* [room], pointing into xy and demand; node is NULL */
     int32_t *label;   /* [room] index of the right candidate               */
     float *xy;        /* [room][k_max][2]                                  */
     float *demand;    /* [room][k_max], CVRP                               */
+    float *price;     /* [room][prices] what each candidate costs more than the best one; NAN: not known */
 } inv_pool;
 
-invit_status inv_pool_init(inv_pool *p, int32_t room, const inv_config *c, invit_error *err);
+/* `priced`: entries may come with prices. */
+invit_status inv_pool_init(inv_pool *p, int32_t room, const inv_config *c, bool priced, invit_error *err);
 void inv_pool_destroy(inv_pool *p);
 
-/* Copies a state in; the pool grows when it is full. */
-invit_status inv_pool_add(inv_pool *p, const inv_state *s, int32_t label, invit_error *err);
+/* Copies a state in; the pool grows when it is full. `price` may be NULL: then the label alone is known. */
+invit_status inv_pool_add(inv_pool *p, const inv_state *s, int32_t label, const float *price,
+                          invit_error *err);
+/* The prices of an entry, or NULL when it has none. */
+const float *inv_pool_price(const inv_pool *p, int32_t entry);
 /* Moves `count` random entries to the end, from `count_before - count` on, and takes them off the count. They
  * stay readable there until the next inv_pool_add. Returns the index of the first. */
 int32_t inv_pool_take(inv_pool *p, int32_t count, inv_rng *rng);

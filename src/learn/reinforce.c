@@ -31,7 +31,7 @@ static invit_status roll_copies(inv_trainer *t, inv_worker *w, inv_policy *polic
 {
     for (int32_t i = 0; i < count; i++) inv_walk_start(w->walk[i], w->begin[i], &w->frame[i]);
     int64_t moves = 0;
-    INV_CHECK(inv_roll(&w->roller, policy, &t->config, w->walk, count, NULL, sample, &moves, err));
+    INV_CHECK(inv_roll(&w->roller, policy, &t->config, w->walk, count, NULL, sample, NULL, &moves, err));
     *decisions += (double)moves;
     return INVIT_OK;
 }
@@ -104,7 +104,8 @@ static invit_status replay_sample(inv_trainer *t, inv_worker *w, inv_lane *lane,
         if (learn) inv_walk_view(walk, &s);
         if (learn && inv_choices(&s) > 1) { /* a forced move has probability one: no gradient */
             w->weight[w->chunk.count] = weight;
-            INV_CHECK(inv_pool_add(&w->chunk, &s, inv_candidate_of(&t->config, &s, w->order[i][k]), err));
+            INV_CHECK(
+                inv_pool_add(&w->chunk, &s, inv_candidate_of(&t->config, &s, w->order[i][k]), NULL, err));
             if (w->chunk.count == INV_CHUNK) INV_CHECK(learn_chunk(t, w, lane, err));
         }
         inv_walk_visit(walk, w->order[i][k]);

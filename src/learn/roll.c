@@ -44,7 +44,7 @@ static int32_t sampled(const float *logp, int32_t candidates, inv_rng *rng)
     return last;
 }
 
-static int32_t node_of(const inv_config *c, const inv_state *s, int32_t candidate)
+int32_t inv_candidate_node(const inv_config *c, const inv_state *s, int32_t candidate)
 {
     return c->problem == INVIT_CVRP && candidate == c->action_k ? 0 : s->node[candidate];
 }
@@ -57,7 +57,8 @@ static int32_t forced(const inv_state *s)
 }
 
 invit_status inv_roll(inv_roller *r, inv_policy *policy, const inv_config *c, inv_walk **walk, int32_t count,
-                      const int32_t *limit, inv_rng *sample, int64_t *decisions, invit_error *err)
+                      const int32_t *limit, inv_rng *sample, const inv_watcher *watcher, int64_t *decisions,
+                      invit_error *err)
 {
     for (int32_t step = 0;; step++) {
         int32_t active = 0, moved = 0;
@@ -78,8 +79,9 @@ invit_status inv_roll(inv_roller *r, inv_policy *policy, const inv_config *c, in
         INV_CHECK(inv_policy_forward(policy, r->state, active, r->logp, err));
         for (int32_t a = 0; a < active; a++) {
             const float *logp = r->logp + (size_t)a * (size_t)r->candidates;
+            if (watcher) INV_CHECK(watcher->look(watcher->context, r->active[a], &r->state[a], logp, err));
             int32_t pick = sample ? sampled(logp, r->candidates, sample) : likeliest(logp, r->candidates);
-            inv_walk_visit(walk[r->active[a]], node_of(c, &r->state[a], pick));
+            inv_walk_visit(walk[r->active[a]], inv_candidate_node(c, &r->state[a], pick));
         }
     }
 }

@@ -16,10 +16,22 @@ typedef struct inv_roller {
 invit_status inv_roller_init(inv_roller *r, int32_t room, const inv_config *c, invit_error *err);
 void inv_roller_destroy(inv_roller *r);
 
+/* Someone who looks at each decision before it is made: the walk's number, what it sees, and what the policy
+ * thinks of the candidates. */
+typedef struct inv_watcher {
+    invit_status (*look)(void *context, int32_t walk, const inv_state *s, const float *logp,
+                         invit_error *err);
+    void *context;
+} inv_watcher;
+
 /* Lets the policy move each of the started walks for at most limit[i] steps (NULL: to the end). Takes the
- * likeliest candidate, or samples when there is a generator. *decisions grows by the number of moves. */
+ * likeliest candidate, or samples when there is a generator. `watcher` may be NULL. *decisions grows by the
+ * number of moves. */
 invit_status inv_roll(inv_roller *r, inv_policy *policy, const inv_config *c, inv_walk **walk, int32_t count,
-                      const int32_t *limit, inv_rng *sample, int64_t *decisions, invit_error *err);
+                      const int32_t *limit, inv_rng *sample, const inv_watcher *watcher, int64_t *decisions,
+                      invit_error *err);
+/* The node that a candidate stands for. */
+int32_t inv_candidate_node(const inv_config *c, const inv_state *s, int32_t candidate);
 /* Length of the walk's closed tour or routes so far, in the instance's coordinates, unrounded. */
 double inv_order_length(const invit_instance *p, const int32_t *order, int32_t count);
 

@@ -128,9 +128,11 @@ static invit_status log_progress(run *r, invit_error *err)
         field(line, sizeof line, "epoch", (double)s->epoch, "%.0f");
         field(line, sizeof line, "swaps", (double)s->swaps, "%.0f");
     } else {
-        field(line, sizeof line, "loss", a->loss / a->states, "%.4f");
-        field(line, sizeof line, "accuracy", a->right / a->states, "%.4f");
+        field(line, sizeof line, "loss", a->loss / (a->states - a->priced), "%.4f");
+        field(line, sizeof line, "accuracy", a->right / (a->states - a->priced), "%.4f");
         field(line, sizeof line, "skipped", a->skipped / a->seen, "%.4f");
+        if (a->priced > 0) field(line, sizeof line, "priced", a->priced / a->states, "%.3f");
+        if (a->priced > 0) field(line, sizeof line, "regret", a->regret / a->priced, "%.4f");
     }
     field(line, sizeof line, "lr", r->t->lr, "%.3e");
     field(line, sizeof line, "norm", s->tally_norm / (double)s->tally_steps, "%.3f");
@@ -183,7 +185,7 @@ static void report(run *r, bool now)
     const inv_run_state *s = &t->s;
     const invit_train_options *o = t->o;
     char text[256];
-    double n = fmax(1, s->tally.states), rollouts = fmax(1, s->tally.rollouts);
+    double n = fmax(1, s->tally.states - s->tally.priced), rollouts = fmax(1, s->tally.rollouts);
     double rate = s->tally.states / fmax(1e-3, time - r->logged + s->tally_seconds);
     int at = snprintf(text, sizeof text, "%.1f min left, step %lld", fmax(0, time_left(r) / 60),
                       (long long)s->step);

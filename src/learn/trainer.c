@@ -59,8 +59,9 @@ static invit_status create_worker(inv_trainer *t, inv_worker *w, invit_error *er
     w->weight = calloc(INV_CHUNK, sizeof *w->weight);
     w->logp = calloc((size_t)INV_CHUNK * (size_t)candidates, sizeof *w->logp);
     w->dlogit = calloc((size_t)INV_CHUNK * (size_t)candidates, sizeof *w->dlogit);
+    w->price = calloc((size_t)candidates, sizeof *w->price);
     if (!w->walk || !w->instance || !w->index || !w->frame || !w->limit || !w->begin || !w->length ||
-        !w->advantage || !w->weight || !w->logp || !w->dlogit)
+        !w->advantage || !w->weight || !w->logp || !w->dlogit || !w->price)
         return inv_no_memory(err, n * 64);
     INV_CHECK(inv_teacher_create(&w->teacher, err));
     INV_CHECK(inv_lesson_init(&w->lesson, largest_instance(t), err));
@@ -70,7 +71,7 @@ static invit_status create_worker(inv_trainer *t, inv_worker *w, invit_error *er
     INV_CHECK(inv_policy_create(t->prepared_judge, walks, false, &w->judge, err));
     if (!reinforce) return INVIT_OK;
     INV_CHECK(inv_policy_create(t->prepared_frozen, walks, false, &w->frozen, err));
-    INV_CHECK(inv_pool_init(&w->chunk, INV_CHUNK, &t->config, err));
+    INV_CHECK(inv_pool_init(&w->chunk, INV_CHUNK, &t->config, false, err));
     return create_orders(t, w, err);
 }
 
@@ -99,6 +100,7 @@ static void destroy_worker(inv_worker *w)
     free(w->weight);
     free(w->logp);
     free(w->dlogit);
+    free(w->price);
     free(w->order);
     free(w->orders);
 }
@@ -120,8 +122,8 @@ static invit_status create_lanes(inv_trainer *t, invit_error *err)
         lane->grad = malloc(t->model->params * sizeof *lane->grad);
         if (!lane->grad) return inv_no_memory(err, t->model->params * sizeof *lane->grad);
         if (t->o->method == INVIT_IMITATE)
-            INV_CHECK(
-                inv_pool_init(&lane->pool, (int32_t)(t->o->pool / t->o->lanes) + 4096, &t->config, err));
+            INV_CHECK(inv_pool_init(&lane->pool, (int32_t)(t->o->pool / t->o->lanes) + 4096, &t->config,
+                                    t->o->regret > 0, err));
     }
     return INVIT_OK;
 }

@@ -25,6 +25,7 @@
 typedef struct inv_tally {
     double states, loss, right;        /* right: the label was the likeliest candidate      */
     double seen, skipped;              /* labels met in replays; outside the candidates     */
+    double priced, regret;             /* states with prices; what the policy's choices there cost too much */
     double rollouts, length, baseline; /* reinforce                                        */
     double decisions;                  /* of roll-ins and rollouts                          */
 } inv_tally;
@@ -55,6 +56,7 @@ typedef struct inv_worker {
     inv_pool chunk;           /* reinforce: states being replayed      */
     float *weight;            /* [chunk] reinforce: advantage / batch  */
     float *logp, *dlogit;     /* [chunk][candidates]                   */
+    float *price;             /* [candidates] of the choice at hand    */
     invit_status status;
     invit_error error;
 } inv_worker;
@@ -112,6 +114,8 @@ invit_status inv_trainer_run(inv_trainer *t, int items, void (*fn)(void *trainer
 
 /* One lane's part of a step: fills lane->grad and lane->tally. */
 invit_status inv_imitate_lane(inv_trainer *t, inv_worker *w, inv_lane *lane, invit_error *err);
+/* The policy makes the tours of walks 0..count-1 itself, and the teacher prices its doubtful choices. */
+invit_status inv_price_tours(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t count, invit_error *err);
 bool inv_imitate_needs_labels(const inv_trainer *t, const inv_lane *lane);
 invit_status inv_reinforce_lane(inv_trainer *t, inv_worker *w, inv_lane *lane, invit_error *err);
 /* After an epoch: the model takes over from the frozen baseline when its tours are shorter. */
