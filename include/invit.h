@@ -334,6 +334,9 @@ typedef void (*invit_step_fn)(void *user, const invit_step *step);
 /* A better solution is known: seconds since the call began, and its length by the instance's rule. */
 typedef void (*invit_better_fn)(void *user, double seconds, double length);
 
+/* The same with the solution itself, which holds during the call only. */
+typedef void (*invit_show_fn)(void *user, double seconds, double length, const invit_solution *solution);
+
 typedef struct invit_solve_options {
     invit_construct construct; /* how to begin (INVIT)                                            */
     const invit_solution *start; /* begin with this instead (NULL)                                */
@@ -352,6 +355,8 @@ typedef struct invit_solve_options {
     void *better_user;
     invit_step_fn step;        /* called for each decision of the first rollout (NULL)            */
     void *step_user;
+    invit_show_fn show;        /* the constructed solution, then better ones, five a second at most (NULL) */
+    void *show_user;
 } invit_solve_options;
 
 typedef struct invit_solve_result {

@@ -340,6 +340,30 @@ static void rude_clients_stall_nobody(void **state)
     close(slow);
 }
 
+/* Construction without a time limit, with more rollouts than anybody can wait for. */
+static void nobody_works_for_longer_than_allowed(void **state)
+{
+    (void)state;
+    serve_options o;
+    serve_options_init(&o);
+    o.sync_time = 0.2;
+    fixture *f = start(&o);
+    size_t room = 1 << 16, n = 0;
+    char *body = malloc(room);
+    n +=
+        (size_t)snprintf(body + n, room - n, "{\"time\":0,\"rollouts\":1024,\"instance\":{\"coords\":[[0,0]");
+    for (int i = 1; i < 1500; i++)
+        n += (size_t)snprintf(body + n, room - n, ",[%d,%d]", i * 7919 % 1009, i * 104729 % 997);
+    snprintf(body + n, room - n, "]}}");
+    time_t began = time(NULL);
+    char *answer = ask(f, "POST", "/v1/solve", JSON, body);
+    assert_true(status_of(answer) == 200 || strstr(answer, "no solution within"));
+    assert_true(time(NULL) - began < 12);
+    free(answer);
+    free(body);
+    finish(f);
+}
+
 static void asks_for_the_secret(void **state)
 {
     (void)state;
@@ -393,6 +417,7 @@ int main(void)
         cmocka_unit_test(streams_a_job_and_cancels_it),
         cmocka_unit_test(a_full_queue_says_so),
         cmocka_unit_test(rude_clients_stall_nobody),
+        cmocka_unit_test(nobody_works_for_longer_than_allowed),
         cmocka_unit_test(asks_for_the_secret),
         cmocka_unit_test(other_names_for_this_machine_are_refused),
     };

@@ -209,6 +209,45 @@ static void the_trace_goes_down(void **state)
     }
 }
 
+typedef struct gallery {
+    const invit_instance *p;
+    int shown;
+    double length;
+} gallery;
+
+static void look_at(void *user, double seconds, double length, const invit_solution *s)
+{
+    gallery *g = user;
+    invit_check_result found;
+    assert_true(seconds >= 0);
+    assert_int_equal(invit_check(g->p, s, &found, NULL), INVIT_OK);
+    assert_true(found.feasible);
+    assert_true(fabs(found.length - length) <= 1e-6 * length);
+    if (g->shown > 0) assert_true(length < g->length);
+    *g = (gallery){g->p, g->shown + 1, length};
+}
+
+/* Small and large instances, searched in different ways. */
+static void what_is_shown_is_feasible_and_gets_shorter(void **state)
+{
+    (void)state;
+    static const int64_t sizes[] = {200, 5000};
+    for (int i = 0; i < 4; i++) {
+        invit_instance *p = instance((invit_problem)(i % 2), sizes[i / 2]);
+        invit_solve_options o = invit_solve_defaults();
+        invit_solve_result r;
+        gallery g = {.p = p};
+        o.construct = INVIT_CONSTRUCT_NEAREST;
+        o.seconds = 0.7;
+        o.show = look_at;
+        o.show_user = &g;
+        invit_solution_destroy(solve(p, NULL, &o, &r));
+        assert_true(g.shown >= 1);
+        assert_true(g.length >= r.length * (1 - 1e-9));
+        invit_instance_destroy(p);
+    }
+}
+
 static void cancelling_before_the_first_solution_says_so(void **state)
 {
     (void)state;
@@ -295,6 +334,7 @@ int main(void)
         cmocka_unit_test(a_given_solution_is_where_it_starts),
         cmocka_unit_test(a_time_limit_holds_on_a_large_instance),
         cmocka_unit_test(the_trace_goes_down),
+        cmocka_unit_test(what_is_shown_is_feasible_and_gets_shorter),
         cmocka_unit_test(cancelling_before_the_first_solution_says_so),
         cmocka_unit_test(impossible_wishes_are_refused),
         cmocka_unit_test(defaults_follow_the_size),

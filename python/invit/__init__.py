@@ -11,10 +11,10 @@ from __future__ import annotations
 import ctypes as c
 import math
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Callable, List, Optional, Sequence, Union
 
-from ._library import (CONSTRUCTIONS, DISTRIBUTIONS, METRICS, PROBLEMS, PROGRESS_FN, CheckResult, Control, InvitError,
+from ._library import (CONSTRUCTIONS, DISTRIBUTIONS, METRICS, PROBLEMS, PROGRESS_FN, SHOW_FN, CheckResult, Control, InvitError,
                        SolveResult, call, lib)
 
 __all__ = ["Instance", "InvitError", "Model", "Progress", "Solution", "generate", "read", "solve", "version"]
@@ -134,12 +134,14 @@ class Model:
 
 @dataclass(frozen=True)
 class Progress:
-    """What the progress callback is given."""
+    """What the progress callback is given. `routes` is a better solution (as in Solution) when there is a new one,
+    a few times a second at most, else None."""
     stage: str
     elapsed: float
     fraction: float
     best: float
     count: int
+    routes: Optional[List[List[int]]] = None
 
 
 @dataclass(frozen=True)
@@ -181,6 +183,12 @@ class Solution:
         return axes
 
 
+def _routes(handle: Any) -> List[List[int]]:
+    count = c.c_int32()
+    nodes = (lib.invit_solution_route(handle, r, c.byref(count)) for r in range(lib.invit_solution_routes(handle)))
+    return [route[:count.value] for route in nodes]
+
+
 def solve(coords: Union[Coords, Instance], demands: Optional[Sequence[int]] = None, capacity: Optional[int] = None, *,
           time: Optional[float] = None, rollouts: Optional[int] = None, seed: int = 1, threads: int = 0,
           metric: str = "exact", model: Optional[Model] = None, construct: Optional[str] = None,
@@ -208,29 +216,36 @@ def solve(coords: Union[Coords, Instance], demands: Optional[Sequence[int]] = No
     options.rollouts, options.seed, options.threads = rollouts or 0, seed, threads
     cancel, raised = c.c_int(0), []
 
-    def tell(_user: Any, p: Any) -> None:
+    latest = Progress("construct", 0.0, -1.0, math.nan, 0)
+
+    def tell(now: Progress) -> None:
         try:
-            if progress is not None:
-                now = p.contents
-                go_on = progress(Progress(now.stage.decode(), now.elapsed, now.fraction, now.best, now.count))
-                if go_on is False:
-                    cancel.value = 1
+            if not raised and progress(now) is False:
+                cancel.value = 1
         except BaseException as e:  # an exception cannot cross the C code: stop, and raise it on this side
             raised.append(e)
             cancel.value = 1
 
-    callback = PROGRESS_FN(tell)
-    control = Control(callback, None, c.pointer(cancel))
+    def on_progress(_user: Any, p: Any) -> None:
+        nonlocal latest
+        now = p.contents
+        latest = Progress(now.stage.decode(), now.elapsed, now.fraction, now.best, now.count)
+        tell(latest)
+
+    def on_solution(_user: Any, seconds: float, length: float, handle: int) -> None:
+        tell(replace(latest, elapsed=seconds, best=length, routes=_routes(handle)))
+
+    control = Control(cancel=c.pointer(cancel))
+    if progress is not None:
+        control.progress = PROGRESS_FN(on_progress)
+        options.show = SHOW_FN(on_solution)
     options.control = c.pointer(control)
     call("invit_solve", instance._handle, model._handle if model else None, c.byref(options), c.byref(out),
          c.byref(result))
     try:
         if raised:
             raise raised[0]
-        routes, count = [], c.c_int32()
-        for r in range(lib.invit_solution_routes(out)):
-            nodes = lib.invit_solution_route(out, r, c.byref(count))
-            routes.append(nodes[:count.value])
+        routes = _routes(out)
     finally:
         lib.invit_solution_destroy(out)
     return Solution(instance, routes, result.length, result.length_exact, result.rollouts, result.decisions,

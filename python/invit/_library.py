@@ -28,6 +28,7 @@ class Progress(c.Structure):
 
 
 PROGRESS_FN = c.CFUNCTYPE(None, c.c_void_p, c.POINTER(Progress))
+SHOW_FN = c.CFUNCTYPE(None, c.c_void_p, c.c_double, c.c_double, c.c_void_p)
 
 
 class Control(c.Structure):
@@ -39,7 +40,7 @@ class SolveOptions(c.Structure):
                 ("temperature", c.c_double), ("beam", c.c_int32), ("seconds", c.c_double), ("iterations", c.c_int64),
                 ("improve", c.c_int), ("target", c.c_double), ("threads", c.c_int), ("seed", c.c_uint64),
                 ("control", c.POINTER(Control)), ("better", c.c_void_p), ("better_user", c.c_void_p),
-                ("step", c.c_void_p), ("step_user", c.c_void_p)]
+                ("step", c.c_void_p), ("step_user", c.c_void_p), ("show", SHOW_FN), ("show_user", c.c_void_p)]
 
 
 class SolveResult(c.Structure):

@@ -64,6 +64,18 @@ class Solve(unittest.TestCase):
         self.assertTrue(seen)
         self.assertLess(time.monotonic() - began, 10)
 
+    def test_progress_shows_better_and_better_solutions(self):
+        for problem, construct in (("tsp", "nearest"), ("cvrp", "savings")):
+            instance, seen = invit.generate(problem, 400, seed=4), []
+            end = invit.solve(instance, time=1.5, construct=construct, progress=lambda p: p.routes and seen.append(p))
+            self.assertGreater(len(seen), 1, problem)
+            for shown in seen:
+                checked = invit._check(instance, shown.routes)
+                self.assertTrue(checked.feasible)
+                self.assertAlmostEqual(checked.length, shown.best, places=6)
+            lengths = [p.best for p in seen] + [end.length]
+            self.assertEqual(lengths, sorted(lengths, reverse=True))
+
     def test_an_exception_in_the_callback_comes_back(self):
         def fail(_):
             raise ZeroDivisionError

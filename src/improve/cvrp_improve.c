@@ -5,6 +5,7 @@
 #include "improve/cvrp_partition.h"
 #include "improve/cvrp_savings.h"
 #include "improve/improve.h"
+#include "improve/show.h"
 
 #include "base/clock.h"
 #include "base/parallel.h"
@@ -49,6 +50,7 @@ typedef struct search {
     invit_solution *now, *best; /* with room for n routes */
     double now_length, best_length;
     double told_length, told_at, progress_at, done;
+    inv_shown shown;
 
     bool chains; /* every thread anneals the whole */
     int32_t round, parts;
@@ -376,6 +378,7 @@ static invit_status anneal(search *s, double budget, double hot, double cold, in
             s->done = fmax(s->done, (inv_now() - s->begun) / (o->deadline - s->begun));
         tell_better(s, s->best_length, false);
         tell_progress(s, s->best_length, s->steps);
+        inv_show(o, &s->shown, s->best_length, s->best);
     }
     if (s->chains) copy_routes(s->best, s->now);
     return INVIT_OK;
@@ -477,6 +480,7 @@ static invit_status init(search *s, const invit_solution *given, invit_error *er
     copy_routes(given, s->now);
     copy_routes(given, s->best);
     s->now_length = s->best_length = s->told_length = inv_length(p, given);
+    s->shown = (inv_shown){s->begun, s->best_length};
     s->speed = (double)FIRST_SPEED * s->o->threads;
     return INVIT_OK;
 }

@@ -174,6 +174,7 @@ invit_status inv_tsp_chain(inv_tsp_search *s, invit_error *err)
             s->length -= c.part[i].gain;
             s->kicks += c.part[i].kicked;
         }
+        inv_show(s->o, &s->shown, s->length, s->solution);
     }
 done:
     for (int i = 0; c.part && i < c.threads; i++) {

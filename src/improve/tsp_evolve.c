@@ -142,6 +142,7 @@ static void keep_best(population *g, int which, int32_t last)
         memcpy(s->order, tour_of(g, which, i), (size_t)s->p->n * sizeof *s->order);
     }
     inv_tsp_tell(s, s->length, s->kicks);
+    inv_show(s->o, &s->shown, s->length, s->solution);
 }
 
 static double mean_length(const population *g)

@@ -62,11 +62,15 @@ invit_status inv_improve_tsp(const invit_instance *p, invit_solution **solution,
         return inv_fail(err, INVIT_ERR_ARGUMENT,
                         "the tour to improve has %d nodes, expected all %d of the instance",
                         (int)((*solution)->start[1] - (*solution)->start[0]), (int)p->n);
-    inv_tsp_search s = {
-        .p = p, .o = o, .begun = inv_now(), .order = (*solution)->nodes + (*solution)->start[0]};
+    inv_tsp_search s = {.p = p,
+                        .o = o,
+                        .begun = inv_now(),
+                        .solution = *solution,
+                        .order = (*solution)->nodes + (*solution)->start[0]};
     s.told = s.begun;
     s.length = inv_length(p, *solution);
     s.told_length = s.length;
+    s.shown = (inv_shown){s.begun, s.length};
     if (p->n <= INV_EXACT_MAX)
         inv_exact_order(p, -1, -1, s.order);
     else

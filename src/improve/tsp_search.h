@@ -4,16 +4,19 @@
 
 #include "improve/improve.h"
 #include "improve/neighbours.h"
+#include "improve/show.h"
 #include "improve/tsp_lin_kernighan.h"
 
 typedef struct inv_tsp_search {
     const invit_instance *p;
     const inv_neighbours *nb;
     const inv_improve_options *o;
-    double begun;               /* inv_now() when improvement began           */
-    int32_t *order;             /* [n] the best tour so far                   */
-    double length;              /* its length                                 */
-    int64_t kicks;              /* made so far                                */
+    double begun;                   /* inv_now() when improvement began           */
+    const invit_solution *solution; /* the best tour so far ...               */
+    int32_t *order;                 /* [n] ... as its nodes                       */
+    double length;                  /* its length                                 */
+    int64_t kicks;                  /* made so far                                */
+    inv_shown shown;
     double told;                /* when the caller was last told ...       */
     _Atomic double told_length; /* ... about this length; any thread reads */
 } inv_tsp_search;

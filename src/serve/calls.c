@@ -2,6 +2,7 @@
 #include "serve/calls.h"
 #include "serve/wire.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +99,8 @@ static invit_status read_request(const request *r, const json_t *o, bool synchro
                                     synchronous ? limit->sync_nodes : limit->max_nodes, &out->instance, err);
     if (status != INVIT_OK) return status;
     out->rollouts = (int)rollouts;
+    out->limit =
+        longest + 1; /* the solver keeps the time it is given; this is for construction without one */
     out->seed = (uint64_t)seed;
     out->watch = json_is_true(json_object_get(o, "watch"));
     return INVIT_OK;
@@ -195,8 +198,8 @@ static void wake(void *user)
 /* Called a second time when the job has ended: the connection slept in between. */
 enum MHD_Result call_solve(request *r)
 {
-    enum MHD_Result result = MHD_NO;
     if (!r->job) {
+        enum MHD_Result result = MHD_NO;
         r->job = submit(r, true, &result);
         if (!r->job) return result;
     }
@@ -211,7 +214,11 @@ enum MHD_Result call_solve(request *r)
         json_decref(o);
         return serve_json(r, 200, solution);
     }
-    return serve_json(r, 500, o);
+    const char *message = json_string_value(json_object_get(json_object_get(o, "error"), "message"));
+    enum MHD_Result result = serve_error(r, job_get_state(r->job) == JOB_CANCELLED ? 503 : 500,
+                                         message ? message : "out of memory");
+    json_decref(o);
+    return result;
 }
 
 enum MHD_Result call_submit(request *r)
@@ -268,11 +275,14 @@ static invit_status write_solution(const job *j, const invit_solution *s, const 
 {
     const invit_instance *p = job_instance(j);
     if (strcmp(format, "svg") == 0) return invit_plot(p, s, path, NULL, err);
-    invit_writer *w;
-    invit_status status = invit_writer_open(path, &w, err);
+    invit_check_result found;
+    invit_status status = invit_check(p, s, &found, err);
     if (status != INVIT_OK) return status;
-    status =
-        invit_writer_solution(w, p, s, invit_solution_format_for(path, invit_instance_problem(p)), NULL, err);
+    invit_writer *w;
+    status = invit_writer_open(path, &w, err);
+    if (status != INVIT_OK) return status;
+    status = invit_writer_solution(w, p, s, invit_solution_format_for(path, invit_instance_problem(p)),
+                                   &(invit_solution_info){.length = found.length, .seconds = NAN}, err);
     if (status == INVIT_OK) return invit_writer_close(w, err);
     invit_writer_abandon(w);
     return status;

@@ -339,7 +339,10 @@ invit_status serve_run(const serve_options *o, const volatile int *stop, void (*
     }
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(s.daemon, MHD_DAEMON_INFO_BIND_PORT);
     if (ready) ready(user, info ? info->port : o->port);
-    while (!*stop) nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    while (!*stop) {
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+        job_pool_stop_late(s.pool);
+    }
     job_pool_stop(s.pool); /* wakes everyone who is suspended: the daemon may not stop before that */
     MHD_stop_daemon(s.daemon);
     job_pool_destroy(s.pool);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 
 typedef struct waiter {
     void (*wake)(void *);
@@ -33,6 +34,8 @@ struct job {
     job_request request;
     job_state state;
     volatile int cancel;
+    bool late;
+    struct timespec started;
     invit_error error;
     json_t *result;
     invit_solution *solution;
@@ -253,6 +256,21 @@ void job_cancel(job *j)
     pthread_mutex_unlock(&j->pool->lock);
 }
 
+void job_pool_stop_late(job_pool *pool)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    pthread_mutex_lock(&pool->lock);
+    for (job *j = pool->jobs; j; j = j->next) {
+        double ran =
+            (double)(now.tv_sec - j->started.tv_sec) + 1e-9 * (double)(now.tv_nsec - j->started.tv_nsec);
+        if (j->state != JOB_RUNNING || j->cancel || ran <= j->request.limit) continue;
+        j->late = true;
+        j->cancel = 1;
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
 /* ---- the pool
  * ------------------------------------------------------------------------------------------------- */
 
@@ -289,6 +307,7 @@ static void *work(void *p)
             pthread_cond_wait(&pool->work, &pool->lock);
         if (pool->stopping) break;
         j->state = JOB_RUNNING;
+        clock_gettime(CLOCK_MONOTONIC, &j->started);
         j->references++;
         pool->counts.queued--;
         pool->counts.running++;
@@ -302,7 +321,10 @@ static void *work(void *p)
         j->result = outcome.result;
         j->solution = outcome.solution;
         j->error = outcome.error;
-        finish_locked(j, j->cancel ? JOB_CANCELLED : outcome.result ? JOB_DONE : JOB_FAILED);
+        if (j->late && !j->result)
+            snprintf(j->error.message, sizeof j->error.message,
+                     "there was no solution within the %g s this server allows", j->request.limit);
+        finish_locked(j, j->cancel && !j->late ? JOB_CANCELLED : j->result ? JOB_DONE : JOB_FAILED);
         release_locked(j);
         forget_old_locked(pool);
     }

@@ -16,6 +16,7 @@ typedef struct job_request {
     invit_instance *instance;
     int rollouts; /* 0: the default for the size */
     double time;
+    double limit; /* seconds after which it is stopped whatever it asked for */
     uint64_t seed;
     bool watch; /* record decisions and intermediate solutions for a viewer */
 } job_request;
@@ -56,6 +57,8 @@ const char *job_event(job *j, size_t index, size_t *length, bool *last);
 bool job_wait(job *j, size_t index, void (*wake)(void *user), void *user);
 void job_unwait(job *j, void *user);
 
+/* Stops jobs that have run for longer than they may; to be called now and then. */
+void job_pool_stop_late(job_pool *pool);
 void job_pool_counts(job_pool *pool, job_counts *out);
 
 #endif

@@ -1,5 +1,4 @@
-/* Solving one job: construct (watched, if the client wants to see it), then improve in slices that can be
- * shown. */
+/* Solving one job, and telling those who watch it about decisions and better solutions. */
 #include "serve/jobs_internal.h"
 #include "serve/wire.h"
 
@@ -65,7 +64,7 @@ typedef struct watcher {
     const invit_instance *instance;
     json_t *steps;
     int32_t views, view[9];
-    double began, last_progress;
+    double began, last_progress, shown; /* shown: the length of the last solution */
 } watcher;
 
 static double distance(const double *xy, int32_t a, int32_t b)
@@ -103,8 +102,14 @@ static void record_step(void *user, const invit_step *s)
     if (json_array_size(w->steps) >= STEPS_PER_EVENT) flush_steps(w);
 }
 
-static void show_solution(watcher *w, const char *stage, const invit_solution *s, double length)
+/* The first is the constructed one; the policy's last decisions come before it. */
+static void show_solution(void *user, double seconds, double length, const invit_solution *s)
 {
+    (void)seconds; /* of the solver; all events of a job go by one clock */
+    watcher *w = user;
+    const char *stage = isfinite(w->shown) ? "improve" : "construct";
+    flush_steps(w);
+    w->shown = length;
     if (job_event_bytes(w->job) < EVENT_BYTES)
         job_add_event(w->job, "solution",
                       json_pack("{s:s, s:f, s:f, s:o}", "stage", stage, "elapsed", now() - w->began, "length",
@@ -125,15 +130,15 @@ static void report_progress(void *user, const invit_progress *p)
 /* ---- the solution as it is told
  * ------------------------------------------------------------------------------------ */
 
-static json_t *describe(const job *j, const invit_solution *s, const invit_solve_result *built,
-                        const invit_solve_result *final, const char *model, double seconds)
+static json_t *describe(const job *j, const invit_solution *s, const invit_solve_result *found,
+                        const char *model)
 {
     const job_request *q = job_get_request(j);
     bool tsp = invit_instance_problem(q->instance) == INVIT_TSP;
     json_t *o =
         json_pack("{s:s, s:s, s:s, s:I, s:f, s:f}", "id", job_id(j), "problem", tsp ? "tsp" : "cvrp", "name",
                   invit_instance_name(q->instance), "nodes", (json_int_t)invit_instance_nodes(q->instance),
-                  "length", final->length, "length_exact", final->length_exact);
+                  "length", found->length, "length_exact", found->length_exact);
     json_t *routes = wire_write_routes(s);
     if (tsp) { /* node numbers from 1, as TSPLIB counts */
         json_t *tour = json_array(), *node;
@@ -145,11 +150,11 @@ static json_t *describe(const job *j, const invit_solution *s, const invit_solve
     } else {
         json_object_set_new(o, "routes", routes);
     }
-    json_object_set_new(o, "rollouts", json_integer(built->rollouts));
-    json_object_set_new(o, "decisions", json_integer(built->decisions));
+    json_object_set_new(o, "rollouts", json_integer(found->rollouts));
+    json_object_set_new(o, "decisions", json_integer(found->decisions));
     json_object_set_new(o, "seconds",
-                        json_pack("{s:f, s:f, s:f}", "construct", built->seconds_construct, "improve",
-                                  seconds - built->seconds_construct, "total", seconds));
+                        json_pack("{s:f, s:f, s:f}", "construct", found->seconds_construct, "improve",
+                                  found->seconds_improve, "total", found->seconds_total));
     json_object_set_new(o, "model", model ? json_string(model) : json_null());
     json_object_set_new(o, "seed", json_integer((json_int_t)q->seed));
     json_object_set_new(o, "cancelled", json_boolean(*job_cancel_flag(j)));
@@ -165,10 +170,10 @@ solve_outcome solve_job(const solve_context *c, job *j)
     const job_request *q = job_get_request(j);
     invit_problem problem = invit_instance_problem(q->instance);
     const invit_model *model = c->model[problem];
-    watcher w = {.job = j, .instance = q->instance, .began = now(), .steps = json_array()};
+    watcher w = {.job = j, .instance = q->instance, .began = now(), .shown = INFINITY, .steps = json_array()};
     invit_control control = {.progress = report_progress, .user = &w, .cancel = job_cancel_flag(j)};
     invit_solve_options o = invit_solve_defaults();
-    invit_solve_result built = {0}, final;
+    invit_solve_result found = {0};
 
     o.threads = c->options->threads > 0 && c->options->threads / c->options->workers > 0
                     ? c->options->threads / c->options->workers
@@ -186,41 +191,19 @@ solve_outcome solve_job(const solve_context *c, job *j)
         o.step_user = &w;
     }
 
-    /* Someone who watches sees the construction by itself first; the rest of the time then goes into
-     * improving it. */
-    bool apart = q->watch && q->time > 0 && (o.step || invit_instance_nodes(q->instance) <= WATCHED_NODES);
-    o.seconds = apart ? 0 : q->time;
-    invit_status status = invit_solve(q->instance, model, &o, &out.solution, &built, &out.error);
-    final = built;
-    flush_steps(&w);
-    if (status == INVIT_OK && q->watch) show_solution(&w, "construct", out.solution, final.length);
-    double slice = 0.25;
-    while (status == INVIT_OK && apart && !*control.cancel && now() - w.began < q->time - 0.02) {
-        invit_solution *better = NULL;
-        double left = q->time - (now() - w.began);
-        o.start = out.solution;
-        o.step = NULL;
-        o.seconds = left < 1.5 * slice ? left : slice;
-        o.seed++;
-        status = invit_solve(q->instance, model, &o, &better, &final, &out.error);
-        if (status == INVIT_ERR_CANCELLED) {
-            status = INVIT_OK; /* the solution before this slice stands */
-            break;
-        }
-        if (status != INVIT_OK) break;
-        invit_solution_destroy(out.solution);
-        out.solution = better;
-        show_solution(&w, "improve", out.solution, final.length);
-        slice *= problem == INVIT_CVRP ? 1.6 : 1.15; /* annealing wants longer and longer ones */
+    if (q->watch) {
+        o.show = show_solution;
+        o.show_user = &w;
     }
+    o.seconds = q->time;
+    invit_status status = invit_solve(q->instance, model, &o, &out.solution, &found, &out.error);
+    flush_steps(&w);
+    if (status == INVIT_OK && q->watch && found.length < w.shown)
+        show_solution(&w, 0, found.length, out.solution);
     json_decref(w.steps);
     out.seconds = now() - w.began;
     if (status == INVIT_OK)
-        out.result = describe(j, out.solution, &built, &final,
-                              model ? c->options->model ? c->options->model : "bundled" : NULL, out.seconds);
-    else {
-        invit_solution_destroy(out.solution);
-        out.solution = NULL;
-    }
+        out.result = describe(j, out.solution, &found,
+                              model ? c->options->model ? c->options->model : "bundled" : NULL);
     return out;
 }

@@ -1,6 +1,7 @@
 #include "solve/reconstruct.h"
 
 #include "base/clock.h"
+#include "improve/show.h"
 #include "problem/metric.h"
 #include "solve/rollout.h"
 
@@ -233,6 +234,7 @@ invit_status inv_reconstruct(const invit_instance *p, const inv_config *config, 
     bool tsp = p->problem == INVIT_TSP;
     work w = {.p = p, .config = config, .weights = weights, .o = o};
     double began = inv_now(), length = inv_length(p, *solution), told = 0;
+    inv_shown shown = {began, length};
     int64_t i = 0;
     inv_rng_init(&w.rng, o->seed, 0x7265626cu);
     w.part.node = malloc((PART_NODES + 1) * sizeof *w.part.node);
@@ -246,6 +248,7 @@ invit_status inv_reconstruct(const invit_instance *p, const inv_config *config, 
         double elapsed = inv_now() - began;
         if (length < before && o->on_better && elapsed - told > 0.1)
             o->on_better(o->on_better_user, told = elapsed, length);
+        inv_show(o, &shown, length, *solution);
         if (o->control && o->control->progress) {
             invit_progress progress = {
                 .stage = "rebuild", .elapsed = elapsed, .fraction = -1, .best = length, .count = i + 1};

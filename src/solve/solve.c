@@ -138,6 +138,12 @@ static void pass_on_better(void *user, double elapsed, double length)
     r->o.better(r->o.better_user, inv_now() - r->began, length);
 }
 
+static void pass_on_solution(void *user, double length, const invit_solution *solution)
+{
+    const run *r = user;
+    r->o.show(r->o.show_user, inv_now() - r->began, length, solution);
+}
+
 static invit_status search(run *r, const inv_improve_options *o, invit_error *err)
 {
     inv_improve_stats stats = {0};
@@ -167,7 +173,9 @@ static invit_status improve(run *r, invit_error *err)
                              .target = r->o.target,
                              .control = r->o.control,
                              .on_better = r->o.better ? pass_on_better : NULL,
-                             .on_better_user = r};
+                             .on_better_user = r,
+                             .on_solution = r->o.show ? pass_on_solution : NULL,
+                             .on_solution_user = r};
     /* Checking and handing over take some time too: a few passes over the solution. */
     o.deadline -= 0.002 + 6 * r->pass_seconds;
     if (r->o.improve == INVIT_IMPROVE_SEARCH) return search(r, &o, err);
@@ -241,6 +249,7 @@ invit_status invit_solve(const invit_instance *instance, const invit_model *mode
     r.result.constructed = inv_length(instance, r.solution);
     r.pass_seconds = inv_now() - built;
     if (r.o.better) r.o.better(r.o.better_user, built - r.began, r.result.constructed);
+    if (r.o.show) r.o.show(r.o.show_user, built - r.began, r.result.constructed, r.solution);
     if (worth_improving(&r)) INV_TRY(improve(&r, err));
     r.result.seconds_improve = inv_now() - built;
     INV_TRY(check_and_measure(&r, err));

@@ -1,5 +1,5 @@
 // Drives the page of `invit serve` in a real browser, on a desktop and on a phone.
-// usage: INVIT=path/to/invit SHOTS=folder/for/screenshots node --test
+// usage: INVIT=path/to/invit SHOTS=folder/for/screenshots node serve.test.mjs
 import { test, before, after } from "node:test";
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -8,100 +8,196 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { chromium } from "playwright-core";
 
-const shots = process.env.SHOTS ?? mkdtempSync(path.join(tmpdir(), "invit-shots-"));
+const scratch = mkdtempSync(path.join(tmpdir(), "invit-browser-"));
+const shots = process.env.SHOTS ?? scratch;
 mkdirSync(shots, { recursive: true });
 const views = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
-let server, address, browser;
+const servers = [];
+let address, browser;
 
-before(async () => {
-  server = spawn(process.env.INVIT, ["serve", "--port", "0"], { stdio: ["ignore", "pipe", "inherit"] });
-  address = await new Promise((resolve, reject) => {
+async function serve(...options) {
+  const server = spawn(process.env.INVIT, ["serve", "--port", "0", ...options], { stdio: ["ignore", "pipe", "inherit"] });
+  servers.push(server);
+  return new Promise((resolve, reject) => {
     server.stdout.on("data", (text) => resolve(/http:\/\/[^/]+\//.exec(String(text))[0]));
+    server.on("error", reject);
     server.on("exit", (code) => reject(new Error(`the server ended with ${code}`)));
   });
+}
+
+before(async () => {
+  address = await serve();
   browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
       "--disable-component-update", "--disable-sync"],
   });
 });
-after(async () => { await browser?.close(); server?.kill("SIGTERM"); });
+after(async () => { await browser?.close(); servers.forEach((s) => s.kill("SIGTERM")); });
 
-async function withPage(view, work) {
-  const context = await browser.newContext({ viewport: views[view], hasTouch: view === "phone", acceptDownloads: true });
+// Opens the page, works on it, keeps a picture under the given name, and fails on any error the page had.
+async function withPage(view, name, work, { options = {}, at = address } = {}) {
+  const phone = view === "phone";
+  const context = await browser.newContext({ viewport: views[view], hasTouch: phone, isMobile: phone, acceptDownloads: true, ...options });
   const page = await context.newPage();
   const faults = [];
   page.on("pageerror", (e) => faults.push(String(e)));
-  await page.goto(address);
+  page.on("request", (r) => { if (!/^(data|blob):/.test(r.url()) && !r.url().startsWith(at)) faults.push(`fetched ${r.url()}`); });
+  await page.goto(at);
   await work(page);
-  await page.screenshot({ path: path.join(shots, `${view}-${Date.now()}.png`) });
+  await page.screenshot({ path: path.join(shots, `${view}-${name}.png`) });
   await context.close();
-  assert.deepEqual(faults, [], "no errors on the page");
+  assert.deepEqual(faults, [], "no errors on the page, nothing fetched from elsewhere");
 }
 const said = (page, text) => page.waitForFunction((t) => document.getElementById("status").textContent.includes(t), text, { timeout: 60000 });
+const headline = (page, text) => page.waitForFunction((t) => document.getElementById("headline").textContent.includes(t), text, { timeout: 60000 });
+const moment = (page, text) => page.waitForFunction((t) => document.getElementById("moment").textContent.startsWith(t), text);
+const text = (page, id) => page.locator(id).textContent();
+const save = async (page, format) => {
+  const [file] = await Promise.all([page.waitForEvent("download"), page.click(`[data-format=${format}]`)]);
+  return { name: file.suggestedFilename(), text: readFileSync(await file.path(), "utf8") };
+};
+// How many pixels of the map are drawn upon.
+const inked = (page) => page.evaluate(() => {
+  const map = document.getElementById("map"), data = map.getContext("2d").getImageData(0, 0, map.width, map.height).data;
+  let count = 0;
+  for (let i = 3; i < data.length; i += 4) count += data[i] > 0;
+  return count;
+});
 
 for (const view of Object.keys(views)) {
-  test(`${view}: draw, solve and watch`, () => withPage(view, async (page) => {
+  test(`${view}: draw, solve, watch, step and scrub`, () => withPage(view, "watched", async (page) => {
     const box = await page.locator("#map").boundingBox();
-    for (let i = 0; i < 12; i++) {
-      const angle = i * 2.4, r = 0.03 * (i + 1);
-      await page.mouse.click(box.x + box.width * (0.5 + r * Math.cos(angle)), box.y + box.height * (0.5 + r * Math.sin(angle)));
+    for (let i = 0; i < 24; i++) {
+      const angle = i * 2.4, r = 0.017 * (i + 1);
+      const x = box.x + box.width * (0.5 + r * Math.cos(angle)), y = box.y + box.height * (0.5 + r * Math.sin(angle));
+      await (view === "phone" ? page.touchscreen.tap(x, y) : page.mouse.click(x, y));
     }
-    await page.waitForFunction(() => document.getElementById("headline").textContent.includes("12 stops"));
+    await headline(page, "24 stops");
     assert.equal(await page.isVisible("#empty"), false, "the hint goes when there are stops");
+    await page.fill("#time", "0.8");
+    await page.click("#solve");
+    await said(page, "solved and checked");
+    assert.ok(await page.locator("#map").evaluate((m) => m.getBoundingClientRect().top >= 0), "the map is in sight after Solve");
+    await page.waitForFunction(() => Number(document.getElementById("scrub").max) > 24);
+    await moment(page, "improve"); // it plays by itself to the end
+    await page.locator("#scrub").fill("8");
+    await moment(page, "decision 8 of 24");
+    await page.screenshot({ path: path.join(shots, `${view}-views.png`) });
+    await page.click("#back");
+    await moment(page, "decision 7");
+    await page.click("#forward");
+    await page.click("#forward");
+    await moment(page, "decision 9");
+    await page.click("#first");
+    await moment(page, "decision 0");
+    await page.click("#final");
+    await moment(page, "improve");
+    const tour = await save(page, "solution");
+    assert.match(tour.name, /\.tour$/);
+    assert.match(tour.text, /DIMENSION *: *24\n[^]*TOUR_SECTION\n(\d+\n){24}-1/);
+  }));
+
+  test(`${view}: generate vehicles, solve, download`, () => withPage(view, "vehicles", async (page) => {
+    await page.check("input[value=cvrp]");
+    await page.fill("#size", "60");
+    await page.selectOption("#dist", "clustered");
+    await page.click("#generate");
+    await headline(page, "60 stops");
     await page.fill("#time", "0.5");
     await page.click("#solve");
     await said(page, "solved and checked");
-    await page.waitForFunction(() => Number(document.getElementById("scrub").max) > 12);
-    await page.locator("#scrub").fill("5");
-    await page.waitForFunction(() => document.getElementById("moment").textContent.startsWith("decision 5"));
-    await page.screenshot({ path: path.join(shots, `${view}-views.png`) });
-    await page.click("#back");
-    await page.waitForFunction(() => document.getElementById("moment").textContent.startsWith("decision 4"));
+    assert.ok(Number(await text(page, "#routes")) >= 6, "330 units on average, 50 a vehicle");
+    const routes = await save(page, "solution");
+    assert.match(routes.name, /\.sol$/);
+    assert.match(routes.text, /Route #1: \d+[^]*Cost/);
+    const map = JSON.parse((await save(page, "geojson")).text);
+    assert.equal(map.type, "FeatureCollection");
+    assert.equal(map.features.filter((f) => f.geometry.type === "Point").length, 61);
+    assert.match((await save(page, "svg")).text, /<svg[^]*<\/svg>/);
+    const list = (await save(page, "csv")).text.trim().split("\n");
+    assert.ok(list.length > 61, "a line for the header and each stop");
   }));
 
-  test(`${view}: generate vehicles, solve, download`, () => withPage(view, async (page) => {
-    await page.check("input[value=cvrp]");
-    await page.fill("#size", "60");
-    await page.click("#generate");
-    await page.waitForFunction(() => document.getElementById("headline").textContent.includes("60 stops"));
-    await page.fill("#time", "1");
-    await page.click("#solve");
-    await said(page, "solved and checked");
-    for (const [format, ending] of [["solution", "sol"], ["geojson", "geojson"], ["svg", "svg"], ["csv", "csv"]]) {
-      const [file] = await Promise.all([page.waitForEvent("download"), page.click(`[data-format=${format}]`)]);
-      assert.match(file.suggestedFilename(), new RegExp(`\\.${ending}$`));
-      assert.ok(readFileSync(await file.path(), "utf8").length > 100, `${format} has content`);
-    }
-  }));
-
-  test(`${view}: open a file, cancel keeps the best so far`, () => withPage(view, async (page) => {
-    const file = path.join(shots, "square.csv");
-    let text = "x,y\n";
-    for (let i = 0; i < 400; i++) text += `${(i * 7919) % 101},${(i * 104729) % 97}\n`;
-    writeFileSync(file, text);
-    await page.setInputFiles("#file", file);
-    await page.waitForFunction(() => document.getElementById("headline").textContent.includes("400 stops"));
+  test(`${view}: drop a file, pause, cancel keeps the best so far`, () => withPage(view, "cancelled", async (page) => {
+    let csv = "\uFEFFid;x;y\r\n";
+    for (let i = 0; i < 400; i++) csv += `"stop ${i}";${(i * 7919) % 101},5;${(i * 104729) % 97}\r\n`;
+    const dropped = await page.evaluateHandle((text) => {
+      const carried = new DataTransfer();
+      carried.items.add(new File([text], "stops.csv", { type: "text/csv" }));
+      return carried;
+    }, csv);
+    await page.dispatchEvent("#stage", "dragover", { dataTransfer: dropped });
+    assert.ok(await page.locator("#stage.over").count(), "the page shows that it takes the file");
+    await page.dispatchEvent("#stage", "drop", { dataTransfer: dropped });
+    await headline(page, "400 stops");
     await page.fill("#time", "60");
     await page.click("#solve");
     await said(page, "improve");
+    await page.click("#play");
+    const held = await text(page, "#moment");
+    await page.waitForTimeout(400);
+    assert.equal(await text(page, "#moment"), held, "paused is paused");
+    assert.notEqual(await text(page, "#length"), "-", "a length is known while it runs");
     await page.click("#cancel");
     await said(page, "cancelled: this is the best solution so far");
-  }));
-
-  test(`${view}: a bad file gets a clear message`, () => withPage(view, async (page) => {
-    const file = path.join(shots, "bad.tsp");
-    writeFileSync(file, "NAME: bad\nTYPE: TSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 0 0\n2 x 1\n");
-    await page.setInputFiles("#file", file);
-    await page.waitForFunction(() => document.getElementById("status").classList.contains("bad"));
-    assert.match(await page.textContent("#status"), /line 7|:7/);
+    assert.equal((await save(page, "csv")).text.trim().split("\n").length, 402, "header, stops, and back to the first");
   }));
 }
 
-test("a hundred thousand stops can be moved and zoomed", () => withPage("desktop", async (page) => {
+test("the keyboard alone: solve, pause, step, zoom, cancel", () => withPage("desktop", "keyboard", async (page) => {
+  await page.fill("#size", "150");
+  await page.focus("#generate");
+  await page.keyboard.press("Enter");
+  await headline(page, "150 stops");
+  await page.fill("#time", "60");
+  await page.focus("#map");
+  await page.keyboard.press("Enter");
+  await said(page, "improve");
+  await page.keyboard.press("Space");
+  await page.keyboard.press("Home");
+  await moment(page, "decision 0");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowLeft");
+  await moment(page, "decision 1 of 150");
+  await page.keyboard.press("End");
+  const whole = await inked(page);
+  for (let i = 0; i < 8; i++) await page.keyboard.press("+");
+  await page.waitForTimeout(200);
+  assert.notEqual(await inked(page), whole, "+ zooms");
+  await page.keyboard.press("0");
+  await page.keyboard.press("Escape");
+  await said(page, "cancelled");
+}));
+
+test("dark mode: light ink on a dark ground", () => withPage("desktop", "dark", async (page) => {
+  const luminance = (property, id) => page.locator(id).evaluate((e, p) => {
+    const [r, g, b] = getComputedStyle(e)[p].match(/[\d.]+/g).map(Number);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  }, property);
+  assert.ok(await luminance("backgroundColor", "body") < 50);
+  assert.ok(await luminance("color", "body") > 180);
+  await page.click("#generate");
+  await headline(page, "200 stops");
+  await page.fill("#time", "2");
+  await page.click("#solve");
+  await said(page, "solved and checked");
+  await moment(page, "improve");
+}, { options: { colorScheme: "dark" } }));
+
+test("a bad file gets a clear message", () => withPage("phone", "refused", async (page) => {
+  const file = path.join(scratch, "bad.tsp");
+  writeFileSync(file, "NAME: bad\nTYPE: TSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 0 0\n2 x 1\n");
+  await page.setInputFiles("#file", file);
+  await page.waitForFunction(() => document.getElementById("status").classList.contains("bad"));
+  assert.match(await text(page, "#status"), /:7: .*'x'/);
+}));
+
+test("a hundred thousand stops can be moved and zoomed", () => withPage("desktop", "large", async (page) => {
   await page.fill("#size", "100000");
   await page.click("#generate");
-  await page.waitForFunction(() => document.getElementById("headline").textContent.includes("100,000 stops"), null, { timeout: 60000 });
+  await headline(page, "100,000 stops");
   const slowest = await page.evaluate(async () => {
     const map = document.getElementById("map"), box = map.getBoundingClientRect();
     let last = performance.now(), slow = 0;
@@ -116,3 +212,19 @@ test("a hundred thousand stops can be moved and zoomed", () => withPage("desktop
   });
   assert.ok(slowest < 1000, `no frame hangs (slowest ${slowest.toFixed(0)} ms)`);
 }));
+
+test("with a secret: refused without it, at work with #token=", async () => {
+  const secret = "a-secret-of-some-length", file = path.join(scratch, "token");
+  writeFileSync(file, `${secret}\n`);
+  const guarded = await serve("--token-file", file);
+  await withPage("desktop", "no-token", async (page) => {
+    await page.click("#generate");
+    await said(page, "token");
+  }, { at: guarded });
+  await withPage("desktop", "token", async (page) => {
+    await page.goto(`${guarded}#token=${secret}`);
+    await page.reload();
+    await page.click("#generate");
+    await headline(page, "200 stops");
+  }, { at: guarded });
+});

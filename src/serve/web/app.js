@@ -4,7 +4,7 @@ import { MapView } from "/map.js";
 import { drawCurve, format } from "/curve.js";
 
 const $ = (id) => document.getElementById(id);
-const map = new MapView($("map"));
+const stage = $("stage"), map = new MapView($("map"));
 
 let instance = { problem: "tsp", name: "drawn", coords: [], demands: [], capacity: 50, metric: "exact" };
 let job = null;          // {id, abort} while one runs
@@ -66,7 +66,9 @@ async function solve() {
   if (job || !instance.coords.length) return;
   await guarded(async () => {
     if (instance.problem === "cvrp") instance.capacity = Number($("capacity").value);
-    steps = []; shots = []; now = 0; playing = true; finished = null;
+    show(instance, false);
+    setPlaying(true);
+    stage.scrollIntoView({ block: "start" }); // on a phone the map is above the button
     const abort = new AbortController();
     const { id } = await api.submit({
       instance, rollouts: Number($("rollouts").value), time: Number($("time").value), seed: Number($("seed").value), watch: true,
@@ -80,22 +82,30 @@ async function solve() {
 
 function event(name, data) {
   if (name === "steps") steps.push(...data.steps);
-  else if (name === "solution") shots.push({ t: data.elapsed, length: data.length, routes: data.routes, stage: data.stage });
+  else if (name === "solution") better(data);
   else if (name === "progress") say(`${data.stage}: ${data.elapsed.toFixed(1)} s${data.best == null ? "" : `, best ${format(data.best)}`}`);
   else if (name === "done") done(data);
   else if (name === "failed") say(data.message, true);
   timeline();
 }
 
+function better({ elapsed, length, routes, stage }) {
+  shots.push({ t: elapsed, length, routes, stage });
+  $("constructed").textContent = format(shots[0].length);
+  outcome(length, elapsed, routes.length);
+}
+
+function outcome(length, seconds, routes) {
+  $("length").textContent = format(length);
+  $("gain").textContent = shots.length && shots[0].length > 0 ? `${(100 * (1 - length / shots[0].length)).toFixed(2)} %` : "-";
+  $("elapsed").textContent = `${seconds.toFixed(2)} s`;
+  $("routes").hidden = $("routes-term").hidden = instance.problem !== "cvrp";
+  $("routes").textContent = routes;
+}
+
 function done(result) {
   finished = result.id;
-  const built = shots.find((s) => s.stage === "construct") ?? shots[0];
-  $("length").textContent = format(result.length);
-  $("constructed").textContent = built ? format(built.length) : "-";
-  $("gain").textContent = built ? `${(100 * (1 - result.length_exact / built.length)).toFixed(2)} %` : "-";
-  $("elapsed").textContent = `${result.seconds.total.toFixed(2)} s`;
-  $("routes").hidden = $("routes-term").hidden = instance.problem !== "cvrp";
-  if (result.routes) $("routes").textContent = result.routes.length;
+  outcome(result.length, result.seconds.total, result.routes?.length ?? 1);
   document.querySelectorAll(".downloads button").forEach((b) => { b.disabled = false; });
   say(result.cancelled ? "cancelled: this is the best solution so far, checked" : "solved and checked");
 }
@@ -132,7 +142,6 @@ function timeline() {
   if (!total()) { $("moment").textContent = "nothing yet"; return; }
   if (shot) {
     map.setRoutes(shot.routes);
-    $("length").textContent = format(shot.length);
     $("moment").textContent = `${shot.stage} at ${shot.t.toFixed(2)} s: ${format(shot.length)}`;
   } else {
     const order = steps.slice(0, now).map((s) => s[0]);
@@ -182,7 +191,6 @@ $("help-button").onclick = () => {
 };
 document.querySelectorAll(".downloads button").forEach((b) => { b.onclick = () => download(b.dataset.format); });
 
-const stage = $("stage");
 stage.addEventListener("dragover", (e) => { e.preventDefault(); stage.classList.add("over"); });
 stage.addEventListener("dragleave", () => stage.classList.remove("over"));
 stage.addEventListener("drop", (e) => {
