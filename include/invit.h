@@ -355,7 +355,7 @@ typedef struct invit_solve_options {
     void *better_user;
     invit_step_fn step;        /* called for each decision of the first rollout (NULL)            */
     void *step_user;
-    invit_show_fn show;        /* the constructed solution, then better ones, five a second at most (NULL) */
+    invit_show_fn show;        /* the constructed solution, then better ones, ten a second at most (NULL) */
     void *show_user;
 } invit_solve_options;
 

@@ -480,7 +480,7 @@ static invit_status init(search *s, const invit_solution *given, invit_error *er
     copy_routes(given, s->now);
     copy_routes(given, s->best);
     s->now_length = s->best_length = s->told_length = inv_length(p, given);
-    s->shown = (inv_shown){s->begun, s->best_length};
+    s->shown = (inv_shown){-INFINITY, s->best_length};
     s->speed = (double)FIRST_SPEED * s->o->threads;
     return INVIT_OK;
 }

@@ -14,7 +14,7 @@ typedef struct inv_improve_options {
     /* Called when a better solution is known, at most some ten times a second; for traces and drawings. May be NULL. */
     void (*on_better)(void *user, double elapsed, double length);
     void *on_better_user;
-    /* The same with the solution itself, whenever it is in one piece, at most five times a second; it must not be
+    /* The same with the solution itself, whenever it is in one piece, at most ten times a second; it must not be
      * changed, and holds during the call only. The last one is left in *solution and not told. May be NULL. */
     void (*on_solution)(void *user, double length, const invit_solution *solution);
     void *on_solution_user;

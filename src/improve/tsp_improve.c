@@ -70,7 +70,7 @@ invit_status inv_improve_tsp(const invit_instance *p, invit_solution **solution,
     s.told = s.begun;
     s.length = inv_length(p, *solution);
     s.told_length = s.length;
-    s.shown = (inv_shown){s.begun, s.length};
+    s.shown = (inv_shown){-INFINITY, s.length};
     if (p->n <= INV_EXACT_MAX)
         inv_exact_order(p, -1, -1, s.order);
     else

@@ -64,7 +64,7 @@ typedef struct watcher {
     const invit_instance *instance;
     json_t *steps;
     int32_t views, view[9];
-    double began, last_progress, shown; /* shown: the length of the last solution */
+    double began, last_progress, shown, shown_at; /* length and time of the last solution told */
 } watcher;
 
 static double distance(const double *xy, int32_t a, int32_t b)
@@ -105,15 +105,17 @@ static void record_step(void *user, const invit_step *s)
 /* The first is the constructed one; the policy's last decisions come before it. */
 static void show_solution(void *user, double seconds, double length, const invit_solution *s)
 {
-    (void)seconds; /* of the solver; all events of a job go by one clock */
     watcher *w = user;
     const char *stage = isfinite(w->shown) ? "improve" : "construct";
+    double apart = 2e-5 * (double)invit_instance_nodes(w->instance); /* large ones are long to tell */
+    if (isfinite(w->shown) && seconds - w->shown_at < apart) return;
+    w->shown_at = seconds;
     flush_steps(w);
     w->shown = length;
     if (job_event_bytes(w->job) < EVENT_BYTES)
         job_add_event(w->job, "solution",
-                      json_pack("{s:s, s:f, s:f, s:o}", "stage", stage, "elapsed", now() - w->began, "length",
-                                length, "routes", wire_write_routes(s)));
+                      json_pack("{s:s, s:f, s:f, s:o}", "stage", stage, "elapsed", seconds, "length", length,
+                                "routes", wire_write_routes(s)));
 }
 
 static void report_progress(void *user, const invit_progress *p)
@@ -198,8 +200,9 @@ solve_outcome solve_job(const solve_context *c, job *j)
     o.seconds = q->time;
     invit_status status = invit_solve(q->instance, model, &o, &out.solution, &found, &out.error);
     flush_steps(&w);
+    w.shown_at = -INFINITY; /* the last one is told in any case */
     if (status == INVIT_OK && q->watch && found.length < w.shown)
-        show_solution(&w, 0, found.length, out.solution);
+        show_solution(&w, found.seconds_total, found.length, out.solution);
     json_decref(w.steps);
     out.seconds = now() - w.began;
     if (status == INVIT_OK)

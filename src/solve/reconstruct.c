@@ -234,7 +234,7 @@ invit_status inv_reconstruct(const invit_instance *p, const inv_config *config, 
     bool tsp = p->problem == INVIT_TSP;
     work w = {.p = p, .config = config, .weights = weights, .o = o};
     double began = inv_now(), length = inv_length(p, *solution), told = 0;
-    inv_shown shown = {began, length};
+    inv_shown shown = {-INFINITY, length};
     int64_t i = 0;
     inv_rng_init(&w.rng, o->seed, 0x7265626cu);
     w.part.node = malloc((PART_NODES + 1) * sizeof *w.part.node);
