@@ -27,6 +27,13 @@ typedef struct request {
     job *job; /* a synchronous call that waits for it */
 } request;
 
+/* What libmicrohttpd calls for every piece of a request, and at its end; the context is the server. */
+enum MHD_Result serve_handle(void *context, struct MHD_Connection *connection, const char *url,
+                             const char *method, const char *version, const char *upload, size_t *upload_size,
+                             void **slot);
+void serve_completed(void *context, struct MHD_Connection *connection, void **slot,
+                     enum MHD_RequestTerminationCode code);
+
 enum MHD_Result serve_answer(request *r, unsigned status, const char *type, char *body,
                              size_t length);                             /* frees body */
 enum MHD_Result serve_json(request *r, unsigned status, json_t *object); /* takes object */

@@ -216,9 +216,9 @@ static bool append(request *r, const char *bytes, size_t count)
     return true;
 }
 
-static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
-                              const char *method, const char *version, const char *upload,
-                              size_t *upload_size, void **slot)
+enum MHD_Result serve_handle(void *context, struct MHD_Connection *connection, const char *url,
+                             const char *method, const char *version, const char *upload, size_t *upload_size,
+                             void **slot)
 {
     (void)version;
     request *r = *slot;
@@ -237,8 +237,8 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     return answer(r);
 }
 
-static void completed(void *context, struct MHD_Connection *connection, void **slot,
-                      enum MHD_RequestTerminationCode code)
+void serve_completed(void *context, struct MHD_Connection *connection, void **slot,
+                     enum MHD_RequestTerminationCode code)
 {
     (void)context, (void)connection, (void)code;
     request *r = *slot;
@@ -325,8 +325,8 @@ invit_status serve_run(const serve_options *o, const volatile int *stop, void (*
 
     unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_AUTO;
     if (address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
-    s.daemon = MHD_start_daemon(flags, (uint16_t)o->port, NULL, NULL, handle, &s, MHD_OPTION_SOCK_ADDR,
-                                &address, MHD_OPTION_NOTIFY_COMPLETED, completed, NULL,
+    s.daemon = MHD_start_daemon(flags, (uint16_t)o->port, NULL, NULL, serve_handle, &s, MHD_OPTION_SOCK_ADDR,
+                                &address, MHD_OPTION_NOTIFY_COMPLETED, serve_completed, NULL,
                                 MHD_OPTION_CONNECTION_LIMIT, (unsigned)o->connections,
                                 MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)ceil(o->idle_timeout),
                                 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)65536, MHD_OPTION_END);

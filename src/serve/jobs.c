@@ -357,14 +357,26 @@ invit_status job_pool_create(const serve_options *o, job_pool **out, invit_error
     return status;
 }
 
+static void cancel_all_locked(job_pool *pool, const char *why)
+{
+    for (job *j = pool->jobs; j; j = j->next) {
+        j->cancel = 1;
+        if (j->state == JOB_QUEUED) cancel_queued_locked(j, why);
+    }
+}
+
+void job_pool_cancel(job_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    cancel_all_locked(pool, "all were cancelled");
+    pthread_mutex_unlock(&pool->lock);
+}
+
 void job_pool_stop(job_pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
     pool->stopping = true;
-    for (job *j = pool->jobs; j; j = j->next) {
-        j->cancel = 1;
-        if (j->state == JOB_QUEUED) cancel_queued_locked(j, "the server stopped");
-    }
+    cancel_all_locked(pool, "the server stopped");
     pthread_cond_broadcast(&pool->work);
     pthread_mutex_unlock(&pool->lock);
     for (int i = 0; i < pool->workers; i++) pthread_join(pool->thread[i], NULL);
@@ -415,6 +427,7 @@ invit_status job_submit(job_pool *pool, job_request *request, job **out, invit_e
         pool->counts.submitted++;
         pool->counts.nodes += invit_instance_nodes(j->request.instance);
         pthread_cond_signal(&pool->work);
+        forget_old_locked(pool); /* those cancelled while they waited */
     }
     pthread_mutex_unlock(&pool->lock);
     if (full) {

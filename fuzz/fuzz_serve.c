@@ -1,0 +1,96 @@
+/* The HTTP and JSON surface of "invit serve": the real handlers behind a real connection, without a network
+ * and without workers. The first byte chooses: a call with the rest as its body, or the rest as it comes over
+ * the wire. */
+#include "serve/calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <netinet/in.h>
+#include <stdio.h>
+
+enum { ROOM = 1 << 16 };
+
+static const char *const calls[] = {
+    "POST /v1/solve", "POST /v1/jobs",  "POST /v1/generate",
+    "POST /v1/parse", "GET /v1/health", "GET /v1/metrics",
+};
+
+/* The request as a client would write it. */
+static size_t compose(const uint8_t *data, size_t size, char *out)
+{
+    size_t n = 0;
+    unsigned which = data[0] % 8u;
+    data++, size--;
+    if (which < sizeof calls / sizeof *calls)
+        n = (size_t)snprintf(out, ROOM,
+                             "%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                             "Content-Length: %zu\r\n\r\n",
+                             calls[which], size);
+    if (size > ROOM - n) size = ROOM - n;
+    memcpy(out + n, data, size);
+    return n + size;
+}
+
+static void poll_once(struct MHD_Daemon *daemon)
+{
+    fd_set in, out, odd;
+    MHD_socket highest = 0;
+    FD_ZERO(&in);
+    FD_ZERO(&out);
+    FD_ZERO(&odd);
+    if (MHD_get_fdset(daemon, &in, &out, &odd, &highest) != MHD_YES) abort();
+    struct timeval none = {0};
+    select((int)highest + 1, &in, &out, &odd, &none);
+    MHD_run_from_select(daemon, &in, &out, &odd);
+}
+
+/* Every answer is a whole one: a status we know. */
+static void look_at(const char *answer, ssize_t length)
+{
+    if (length <= 0) return;
+    int status = 0;
+    if (sscanf(answer, "HTTP/1.1 %d", &status) != 1 && sscanf(answer, "HTTP/1.0 %d", &status) != 1) abort();
+    if (status < 100 || status > 505 || status == 500) abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static char text[ROOM + 1];
+    static serve_options o;
+    static server s;
+    if (size < 1) return 0;
+    if (!s.pool) {
+        invit_error err;
+        serve_options_init(&o);
+        o.workers = 0; /* nobody solves: jobs wait until they are cancelled below */
+        o.keep = 1;
+        o.max_body = ROOM / 2;
+        o.max_nodes = 1000;
+        s = (server){.options = &o, .started = time(NULL)};
+        if (job_pool_create(&o, &s.pool, &err) != INVIT_OK) abort();
+    }
+    s.daemon =
+        MHD_start_daemon(MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL, serve_handle, &s,
+                         MHD_OPTION_NOTIFY_COMPLETED, serve_completed, NULL, MHD_OPTION_END);
+    int pair[2];
+    if (!s.daemon || socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) abort();
+    struct sockaddr_in from = {.sin_family = AF_INET};
+    size_t length = compose(data, size, text);
+    if (send(pair[0], text, length, MSG_NOSIGNAL) < 0) abort();
+    shutdown(pair[0], SHUT_WR);
+    if (MHD_add_connection(s.daemon, pair[1], (struct sockaddr *)&from, sizeof from) != MHD_YES) abort();
+    for (int i = 0; i < 12; i++) poll_once(s.daemon);
+    job_pool_cancel(s.pool); /* wakes whoever waits for a job */
+    for (int i = 0; i < 4; i++) poll_once(s.daemon);
+    ssize_t got = recv(pair[0], text, ROOM, MSG_DONTWAIT);
+    text[got > 0 ? got : 0] = 0;
+    look_at(text, got);
+    MHD_stop_daemon(s.daemon);
+    close(pair[0]);
+    return 0;
+}
