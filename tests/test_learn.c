@@ -156,8 +156,8 @@ static void pools_lose_and_double_nothing(void **state)
     inv_rng rng;
     inv_rng_init(&rng, 9, 0);
     inv_config_defaults(&c, INVIT_CVRP);
-    assert_int_equal(inv_pool_init(&p, 16, &c, true, &err), INVIT_OK);
-    assert_int_equal(inv_pool_init(&q, 4, &c, true, &err), INVIT_OK);
+    assert_int_equal(inv_pool_init(&p, 16, &c, 1000, true, &err), INVIT_OK);
+    assert_int_equal(inv_pool_init(&q, 4, &c, 1000, true, &err), INVIT_OK);
     int seen[500] = {0}, added = 0;
     while (added < 500 || p.count > 0) {
         for (int i = 0; i < 30 && added < 500; i++, added++) {
@@ -352,7 +352,7 @@ static void replays_label_the_next_node(void **state)
         inv_replay_tally tally = {0};
         inv_config_defaults(&c, (invit_problem)problem);
         assert_int_equal(inv_lesson_init(&l, 201, &err), INVIT_OK);
-        assert_int_equal(inv_pool_init(&pool, 8, &c, false, &err), INVIT_OK);
+        assert_int_equal(inv_pool_init(&pool, 8, &c, 1000, false, &err), INVIT_OK);
         assert_int_equal(invit_generate((invit_problem)problem, INVIT_UNIFORM, 200, 3, 1, &p, &err),
                          INVIT_OK);
         assert_int_equal(inv_index_create(p, &x, &err), INVIT_OK);

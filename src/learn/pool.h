@@ -18,8 +18,9 @@ typedef struct inv_pool {
     float *price;     /* [room][prices] what each candidate costs more than the best one; NAN: not known */
 } inv_pool;
 
-/* `priced`: entries may come with prices. */
-invit_status inv_pool_init(inv_pool *p, int32_t room, const inv_config *c, bool priced, invit_error *err);
+/* For states of instances of at most `largest` nodes; `priced`: entries may come with prices. */
+invit_status inv_pool_init(inv_pool *p, int32_t room, const inv_config *c, int32_t largest, bool priced,
+                           invit_error *err);
 void inv_pool_destroy(inv_pool *p);
 
 /* Copies a state in; the pool grows when it is full. `price` may be NULL: then the label alone is known. */

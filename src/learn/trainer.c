@@ -71,7 +71,7 @@ static invit_status create_worker(inv_trainer *t, inv_worker *w, invit_error *er
     INV_CHECK(inv_policy_create(t->prepared_judge, walks, false, &w->judge, err));
     if (!reinforce) return INVIT_OK;
     INV_CHECK(inv_policy_create(t->prepared_frozen, walks, false, &w->frozen, err));
-    INV_CHECK(inv_pool_init(&w->chunk, INV_CHUNK, &t->config, false, err));
+    INV_CHECK(inv_pool_init(&w->chunk, INV_CHUNK, &t->config, largest_instance(t), false, err));
     return create_orders(t, w, err);
 }
 
@@ -123,7 +123,7 @@ static invit_status create_lanes(inv_trainer *t, invit_error *err)
         if (!lane->grad) return inv_no_memory(err, t->model->params * sizeof *lane->grad);
         if (t->o->method == INVIT_IMITATE)
             INV_CHECK(inv_pool_init(&lane->pool, (int32_t)(t->o->pool / t->o->lanes) + 4096, &t->config,
-                                    t->o->regret > 0, err));
+                                    largest_instance(t), t->o->regret > 0, err));
     }
     return INVIT_OK;
 }
