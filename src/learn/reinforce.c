@@ -26,12 +26,41 @@ static invit_status draw_copies(inv_trainer *t, inv_worker *w, inv_lane *lane, i
     return INVIT_OK;
 }
 
+typedef struct doubter {
+    const inv_trainer *t;
+    inv_worker *w;
+} doubter;
+
+/* Marks the decisions that were open: the others have next to no gradient. */
+static invit_status mark_doubt(void *context, int32_t i, const inv_state *s, const float *logp,
+                               invit_error *err)
+{
+    (void)s;
+    (void)err;
+    const doubter *d = context;
+    int32_t at, candidates = inv_candidates(&d->t->config);
+    float best = logp[0];
+    for (int32_t j = 1; j < candidates; j++)
+        if (logp[j] > best) best = logp[j];
+    (void)inv_walk_order(d->w->walk[i], &at);
+    d->w->doubtful[i][at] = !((double)expf(best) > 1 - d->t->o->doubt); /* NAN is doubtful */
+    return INVIT_OK;
+}
+
+/* Sampled with a generator, else greedy. */
 static invit_status roll_copies(inv_trainer *t, inv_worker *w, inv_policy *policy, int32_t count,
                                 inv_rng *sample, double *decisions, invit_error *err)
 {
-    for (int32_t i = 0; i < count; i++) inv_walk_start(w->walk[i], w->begin[i], &w->frame[i]);
+    doubter d = {t, w};
+    inv_watcher watcher = {mark_doubt, &d};
+    for (int32_t i = 0; i < count; i++) {
+        inv_walk_start(w->walk[i], w->begin[i], &w->frame[i]);
+        if (sample)
+            memset(w->doubtful[i], 0, (2 * (size_t)w->instance[i / t->o->augment]->n + 2) * sizeof(bool));
+    }
     int64_t moves = 0;
-    INV_CHECK(inv_roll(&w->roller, policy, &t->config, w->walk, count, NULL, sample, NULL, &moves, err));
+    INV_CHECK(inv_roll(&w->roller, policy, &t->config, w->walk, count, NULL, sample, sample ? &watcher : NULL,
+                       &moves, err));
     *decisions += (double)moves;
     return INVIT_OK;
 }
@@ -98,11 +127,12 @@ static invit_status replay_sample(inv_trainer *t, inv_worker *w, inv_lane *lane,
     /* a share of a tour's states, weighted up: the same gradient on average, for less than the price */
     float weight = (float)(w->advantage[i] / ((double)t->o->batch * t->o->share));
     inv_walk_start(walk, w->begin[i], &w->frame[i]);
+    /* a forced move is never doubtful: its probability is one */
     for (int32_t k = t->config.problem == INVIT_TSP ? 1 : 0; k < w->orders[i]; k++) {
         inv_state s;
-        bool learn = inv_rng_double(&lane->rng) < t->o->share;
-        if (learn) inv_walk_view(walk, &s);
-        if (learn && inv_choices(&s) > 1) { /* a forced move has probability one: no gradient */
+        bool learn = w->doubtful[i][k] && inv_rng_double(&lane->rng) < t->o->share;
+        if (learn) {
+            inv_walk_view(walk, &s);
             w->weight[w->chunk.count] = weight;
             INV_CHECK(
                 inv_pool_add(&w->chunk, &s, inv_candidate_of(&t->config, &s, w->order[i][k]), NULL, err));

@@ -33,9 +33,14 @@ static invit_status create_orders(inv_trainer *t, inv_worker *w, invit_error *er
     size_t n = 2 * (size_t)t->mix.largest + 2; /* CVRP: at most as many returns as customers */
     w->order = calloc((size_t)w->walks, sizeof *w->order);
     w->orders = calloc((size_t)w->walks, sizeof *w->orders);
-    if (!w->order || !w->orders) return inv_no_memory(err, (size_t)w->walks * sizeof *w->order);
-    for (int32_t i = 0; i < w->walks; i++)
-        if (!(w->order[i] = malloc(n * sizeof **w->order))) return inv_no_memory(err, n * sizeof **w->order);
+    w->doubtful = calloc((size_t)w->walks, sizeof *w->doubtful);
+    if (!w->order || !w->orders || !w->doubtful)
+        return inv_no_memory(err, (size_t)w->walks * sizeof *w->order);
+    for (int32_t i = 0; i < w->walks; i++) {
+        w->order[i] = malloc(n * sizeof **w->order);
+        w->doubtful[i] = malloc(n * sizeof **w->doubtful);
+        if (!w->order[i] || !w->doubtful[i]) return inv_no_memory(err, n * sizeof **w->order);
+    }
     return INVIT_OK;
 }
 
@@ -80,6 +85,7 @@ static void destroy_worker(inv_worker *w)
     for (int32_t i = 0; i < w->walks; i++) {
         if (w->walk) inv_walk_destroy(w->walk[i]);
         if (w->order) free(w->order[i]);
+        if (w->doubtful) free(w->doubtful[i]);
     }
     inv_teacher_destroy(w->teacher);
     inv_lesson_destroy(&w->lesson);
@@ -103,6 +109,7 @@ static void destroy_worker(inv_worker *w)
     free(w->price);
     free(w->order);
     free(w->orders);
+    free(w->doubtful);
 }
 
 static invit_status create_lanes(inv_trainer *t, invit_error *err)

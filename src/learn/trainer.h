@@ -53,6 +53,7 @@ typedef struct inv_worker {
     double *length, *advantage;
     inv_lesson lesson;
     int32_t **order, *orders; /* reinforce: sampled orders and their number of entries */
+    bool **doubtful;          /* reinforce: [walk][entry] decisions to learn from      */
     inv_pool chunk;           /* reinforce: states being replayed      */
     float *weight;            /* [chunk] reinforce: advantage / batch  */
     float *logp, *dlogit;     /* [chunk][candidates]                   */
