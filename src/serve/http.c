@@ -6,6 +6,9 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <math.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -309,6 +312,11 @@ invit_status serve_run(const serve_options *o, const volatile int *stop, void (*
     bool loopback;
     struct sockaddr_storage address;
     server s = {.options = o, .started = time(NULL)};
+#ifdef __GLIBC__
+    /* Every job makes large blocks and leaves small ones behind. Large ones from the system, always, or the
+     * small ones that are kept pin a hole of some megabytes each. */
+    mallopt(M_MMAP_THRESHOLD, 256 << 10);
+#endif
     invit_status status = resolve(o, &address, &loopback, err);
     if (status != INVIT_OK) return status;
     if (o->token_file) {
@@ -323,7 +331,9 @@ invit_status serve_run(const serve_options *o, const volatile int *stop, void (*
     status = job_pool_create(o, &s.pool, err);
     if (status != INVIT_OK) return status;
 
-    unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_AUTO;
+    /* poll, not epoll: with epoll libmicrohttpd 0.9.75 loses a request now and then while others are
+     * suspended */
+    unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
     if (address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
     s.daemon = MHD_start_daemon(flags, (uint16_t)o->port, NULL, NULL, serve_handle, &s, MHD_OPTION_SOCK_ADDR,
                                 &address, MHD_OPTION_NOTIFY_COMPLETED, serve_completed, NULL,
