@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "nn/kernels.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -64,6 +65,7 @@ static invit_status bench_reinforce(invit_train_options *o, inv_comm *comm, doub
     o->share = 1;
     o->augment = 16;
     o->lanes = 8;
+    o->doubt = 0;
     strcpy(o->baseline, "greedy");
     INV_TRY(inv_trainer_create(o, NULL, comm, &t, err));
     double began = inv_now(), states = t->s.tally.states;
@@ -71,6 +73,50 @@ static invit_status bench_reinforce(invit_train_options *o, inv_comm *comm, doub
     s->reinforce_learned = (t->s.tally.states - states) / (inv_now() - began);
 done:
     inv_trainer_destroy(t);
+    return status;
+}
+
+enum { TEACHER_SIZE = 100, TEACHER_MOST = 4096 };
+static const double more_effort = 20; /* what the teacher's usual effort is measured against */
+
+static invit_status teach_one(inv_teacher *t, inv_lesson *l, invit_problem problem, int i, double effort,
+                              double *length, invit_error *err)
+{
+    invit_instance *p = NULL;
+    inv_rng rng;
+    inv_rng_init(&rng, 1, (uint64_t)i);
+    INV_CHECK(invit_generate(problem, INVIT_UNIFORM, TEACHER_SIZE, 1, (uint64_t)i, &p, err));
+    invit_status status = inv_lesson_teach(l, t, p, effort, &rng, err);
+    if (status == INVIT_OK) *length = inv_order_length(p, l->order, l->count);
+    invit_instance_destroy(p);
+    return status;
+}
+
+/* One thread by its own processor time; then, for as long again, the first instances with more effort. */
+static invit_status bench_teacher(invit_problem problem, double seconds, invit_train_speed *s,
+                                  invit_error *err)
+{
+    double *length = malloc(TEACHER_MOST * sizeof *length);
+    if (!length) return inv_no_memory(err, TEACHER_MOST * sizeof *length);
+    inv_teacher *t = NULL;
+    inv_lesson l = {0};
+    invit_status status;
+    int solved = 0, again = 0;
+    double began = inv_cpu_now(), better, sum = 0;
+    INV_TRY(inv_teacher_create(&t, err));
+    INV_TRY(inv_lesson_init(&l, TEACHER_SIZE + 1, err));
+    for (; solved < TEACHER_MOST && inv_cpu_now() < began + seconds; solved++)
+        INV_TRY(teach_one(t, &l, problem, solved, 1, &length[solved], err));
+    s->teacher_rate = solved / (inv_cpu_now() - began);
+    for (began = inv_cpu_now(); again < solved && inv_cpu_now() < began + seconds; again++) {
+        INV_TRY(teach_one(t, &l, problem, again, more_effort, &better, err));
+        sum += length[again] / better - 1;
+    }
+    s->teacher_gap = sum / again;
+done:
+    inv_lesson_destroy(&l);
+    inv_teacher_destroy(t);
+    free(length);
     return status;
 }
 
@@ -87,6 +133,7 @@ invit_status invit_train_measure(const invit_train_options *options, double seco
     INV_TRY(bench_imitate(&o, comm, seconds, speed, err));
     o = *options;
     INV_TRY(bench_reinforce(&o, comm, seconds, speed, err));
+    INV_TRY(bench_teacher(options->problem, seconds, speed, err));
     getrusage(RUSAGE_SELF, &usage);
     speed->peak_bytes = (double)usage.ru_maxrss * 1024;
 done:
