@@ -5,11 +5,12 @@
 PREFIX  ?= /usr/local
 DESTDIR ?=
 BUILD   ?= build
+PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all build demo test quick install package wheel format clean
+.PHONY: all build demo test quick install portable package wheel format clean
 all: build
 
 $(BUILD)/CMakeCache.txt:
@@ -37,21 +38,23 @@ install:
 	@cmake --build $(BUILD) -j $(JOBS)
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD)
 
+# What others get does not depend on MPI, and not on where it was built.
+portable:
+	@cmake -S . -B $(BUILD)-package --log-level=WARNING -DCMAKE_INSTALL_PREFIX=/usr -DINVIT_PORTABLE=ON \
+	    -DINVIT_TESTS=OFF -DINVIT_MPI=OFF
+
 package:
 	@scripts/setup package
-	@cmake -S . -B $(BUILD)-package --log-level=WARNING -DCMAKE_INSTALL_PREFIX=/usr -DINVIT_TESTS=OFF -DINVIT_MPI=OFF
+	@$(MAKE) portable
 	@cmake --build $(BUILD)-package -j $(JOBS)
 	@cd $(BUILD)-package && cpack -G DEB && ls -l invit_*.deb
 
-# The Python package with the library inside, for this kind of machine.
+# The Python package with library and models inside, for this kind of machine.
 wheel:
 	@scripts/setup wheel
-	@cmake -S . -B $(BUILD)-wheel --log-level=WARNING -DINVIT_TESTS=OFF -DINVIT_MPI=OFF
-	@cmake --build $(BUILD)-wheel -j $(JOBS) --target invit_shared
-	@rm -rf $(BUILD)-wheel/python && cp -r python $(BUILD)-wheel/python
-	@cp -L $(BUILD)-wheel/libinvit.so $(BUILD)-wheel/python/invit/
-	@cd $(BUILD)-wheel && python3 -m pip wheel --quiet --no-deps --no-build-isolation -w . \
-	    --config-settings=--build-option=--plat-name=linux_$$(uname -m) ./python && ls -l invit-*.whl
+	@$(MAKE) portable
+	@cmake --build $(BUILD)-package -j $(JOBS) --target invit_shared
+	@PYTHON=$(PYTHON) scripts/make-wheel $(BUILD)-package
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h')

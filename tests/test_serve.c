@@ -227,13 +227,15 @@ static void keeps_its_limits(void **state)
     free(many);
 }
 
+/* Enough nodes to keep the search busy until its time is over. */
 static char *submit(const fixture *f, double seconds)
 {
-    char body[200];
-    snprintf(body, sizeof body,
-             "{\"instance\": {\"coords\": [[0,0],[1,0],[2,2],[0,1],[3,1],[1,4],[2,5],[4,4],[5,1]]}, "
-             "\"time\": %g, \"watch\": true}",
-             seconds);
+    char body[2000];
+    int n = snprintf(body, sizeof body, "{\"time\": %g, \"watch\": true, \"instance\": {\"coords\": [[0,0]",
+                     seconds);
+    for (int i = 1; i < 60; i++)
+        n += snprintf(body + n, sizeof body - (size_t)n, ",[%d,%d]", i * 7919 % 101, i * 104729 % 97);
+    snprintf(body + n, sizeof body - (size_t)n, "]}}");
     return ask(f, "POST", "/v1/jobs", JSON, body);
 }
 

@@ -1,5 +1,5 @@
 /* Loads "invit serve" with many clients at once, polite and rude ones, over loopback.
- * usage: load_serve INVIT [CLIENTS [SECONDS]]   (64 clients, 60 seconds)
+ * usage: load_serve INVIT [CLIENTS [SECONDS [OPTION OF THE SERVER...]]]   (64 clients, 60 seconds)
  * Starts the server on a free port and prints what each kind of request got, how long it took, and the
  * server's memory on the way. Fails on any answer that is not the proper one, when memory keeps growing, and
  * when the server does not end well. */
@@ -83,7 +83,7 @@ static int dial(const client *c)
     struct sockaddr_in a = {.sin_family = AF_INET,
                             .sin_port = htons((uint16_t)c->port),
                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    struct timeval limit = {.tv_sec = 30};
+    struct timeval limit = {.tv_sec = 100};
     int s = socket(AF_INET, SOCK_STREAM, 0), yes = 1;
     if (s < 0) return -1;
     setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
@@ -246,7 +246,7 @@ static void *run(void *p)
 
 /* ---- the server and the account ----------------------------------------------------------------- */
 
-static pid_t start_server(const char *program, int *port)
+static pid_t start_server(const char *program, char **more, int *port)
 {
     int out[2];
     char line[200] = "";
@@ -254,7 +254,9 @@ static pid_t start_server(const char *program, int *port)
     pid_t pid = fork();
     if (pid == 0) {
         dup2(out[1], 1);
-        execl(program, program, "serve", "--port", "0", (char *)NULL);
+        const char *arguments[32] = {program, "serve", "--port", "0"};
+        for (int i = 4; *more && i < 31; i++) arguments[i] = *more++;
+        execv(program, (char **)(uintptr_t)arguments);
         perror(program);
         _exit(127);
     }
@@ -321,10 +323,10 @@ int main(int argc, char **argv)
     int clients = argc > 2 ? atoi(argv[2]) : 64, port;
     double seconds = argc > 3 ? atof(argv[3]) : 60;
     if (argc < 2 || clients < 1 || !(seconds > 0)) {
-        fprintf(stderr, "usage: load_serve INVIT [CLIENTS [SECONDS]]\n");
+        fprintf(stderr, "usage: load_serve INVIT [CLIENTS [SECONDS [OPTION...]]]\n");
         return 2;
     }
-    pid_t server = start_server(argv[1], &port);
+    pid_t server = start_server(argv[1], argc > 4 ? argv + 4 : argv + argc, &port);
     if (server < 0) return 1;
     client *c = calloc((size_t)clients, sizeof *c);
     if (!c) return 1;

@@ -12,6 +12,7 @@ import ctypes as c
 import math
 import os
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Callable, List, Optional, Sequence, Union
 
 from ._library import (CONSTRUCTIONS, DISTRIBUTIONS, METRICS, PROBLEMS, PROGRESS_FN, SHOW_FN, CheckResult, Control, InvitError,
@@ -121,10 +122,14 @@ class Model:
 
     def __init__(self, path: Optional[Union[str, "os.PathLike[str]"]] = None, problem: str = "tsp") -> None:
         out = c.c_void_p()
+        if path is None and not os.environ.get("INVIT_MODELS"):
+            own = Path(__file__).resolve().parent / "models" / f"{PROBLEMS[_choose('problem', problem, PROBLEMS)]}-2v.safetensors"
+            path = own if own.exists() else None
         if path is None:
             call("invit_model_load_default", _choose("problem", problem, PROBLEMS), c.byref(out))
         else:
             call("invit_model_load", os.fsencode(path), c.byref(out))
+        self.path = None if path is None else os.fspath(path)
         self._handle = out
 
     def __del__(self) -> None:
