@@ -106,6 +106,8 @@ INVIT_API invit_metric invit_instance_metric(const invit_instance *instance);
 INVIT_API invit_status invit_instance_set_metric(invit_instance *instance, invit_metric metric, invit_error *err);
 /* What the file calls a node (a CSV's id or name column), or NULL. */
 INVIT_API const char *invit_instance_label(const invit_instance *instance, int64_t node);
+/* Gives every node a name: `labels` has one text per node (copied), NULL takes them away. O(n). */
+INVIT_API invit_status invit_instance_set_labels(invit_instance *instance, const char *const *labels, invit_error *err);
 /* "exact", "euc_2d", "ceil_2d", "att", "geo" or "haversine". */
 INVIT_API const char *invit_metric_name(invit_metric metric);
 /* Coordinates {x0, y0, ...}, valid as long as the instance. */

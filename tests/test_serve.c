@@ -159,6 +159,11 @@ static void answers_the_simple_calls(void **state)
            "\"capacity\":50");
     expect(*state, "POST", "/v1/parse", "text/plain", "0 0\n0 3\n4 0\n", 200,
            "\"coords\":[[0.0,0.0],[0.0,3.0],[4.0,0.0]]");
+    expect(*state, "POST", "/v1/parse", "text/csv", "id,lat,lon\nA,-17,179.9\nB,-17,-179.9\n", 200,
+           "[-179.9"); /* as the file has it, though inside it lies beyond 180 */
+    expect(*state, "POST", "/v1/parse?capacity=9", "text/csv", "id;x;y;demand\nA;0;0;0\nB;1,5;2;9\n", 200,
+           "\"labels\":[\"A\",\"B\"]");
+    expect(*state, "POST", "/v1/parse", "text/csv", "id;x;y;demand\nA;0;0;0\nB;1,5;2;9\n", 422, "capacity");
     expect(*state, "POST", "/v1/solve", JSON, square, 200, "\"length\":4.0");
     expect(*state, "POST", "/v1/solve", JSON,
            "{\"instance\":{\"problem\":\"cvrp\",\"coords\":[[0,0],[1,0],[0,1]],\"demands\":[0,3,3],"
@@ -189,6 +194,8 @@ static void refuses_what_is_wrong(void **state)
         {"POST", "/v1/solve", JSON, "{}", 422, "JSON object with"},
         {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": []}}", 422, "at least one pair"},
         {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2,3]]}}", 422, "pair of numbers"},
+        {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2]], \"labels\": [7]}}", 422,
+         "must be a text"},
         {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,\"2\"]]}}", 422, "pair of numbers"},
         {"POST", "/v1/solve", JSON, "{\"instance\": {\"problem\": \"vrptw\", \"coords\": [[1,2]]}}", 422,
          "\\\"problem\\\" must be"},

@@ -9,7 +9,8 @@
 #include <time.h>
 
 typedef struct solve_values {
-    int64_t index, iterations;
+    int64_t index, iterations, capacity;
+    int metric; /* 0: the file's, else 1 + invit_metric */
     int construct, decode, improve, rollouts, beam;
     double temperature, target;
     const char *model, *output, *start, *trace;
@@ -24,7 +25,7 @@ static const cli_option options[] = {
      .offset = AT(output),
      .metavar = "FILE",
      .fallback = "",
-     .help = "write the solution (.tour, .sol, .txt) or draw it (.svg, .png, .pdf)"},
+     .help = "write the solution (.tour, .sol, .txt, .csv, .geojson) or draw it (.svg, .png, .pdf)"},
     {.name = "time",
      .letter = 't',
      .type = CLI_SECONDS,
@@ -111,6 +112,19 @@ static const cli_option options[] = {
      .min = 0,
      .max = 1e15,
      .help = "solve instance I of a file with many, counted from 0"},
+    {.name = "metric",
+     .type = CLI_CHOICE,
+     .offset = AT(metric),
+     .choices = "file|exact|euc_2d|ceil_2d|att|geo|haversine",
+     .help = "measure by this rule instead of the file's own; haversine: x is longitude, y latitude, metres"},
+    {.name = "capacity",
+     .type = CLI_INT64,
+     .offset = AT(capacity),
+     .metavar = "Q",
+     .fallback = "the file's",
+     .min = 1,
+     .max = 2147483647,
+     .help = "capacity for a CSV file with demands and no capacity column"},
     {.name = "trace",
      .type = CLI_STRING,
      .offset = AT(trace),
@@ -140,7 +154,8 @@ static const cli_spec spec = {.command = "solve",
                               .more = "Examples:\n"
                                       "  invit solve berlin52.tsp\n"
                                       "  invit solve X-n101-k25.vrp --time 30 -o routes.sol\n"
-                                      "  invit solve cities.csv --time 0 --rollouts 16 --json\n"};
+                                      "  invit solve cities.csv --time 0 --rollouts 16 --json\n"
+                                      "  invit solve customers.csv --capacity 40 -o stops.csv\n"};
 
 /* One run of the command. */
 typedef struct session {
@@ -308,6 +323,14 @@ static void print_json(const session *s, const invit_instance *p, const invit_so
     cli_json_close(&j);
 }
 
+/* Metres to a tenth, or the number as it is. */
+static const char *length_text(const invit_instance *p, double length, char text[32])
+{
+    if (invit_instance_metric(p) != INVIT_HAVERSINE) return cli_number_text(length, text);
+    snprintf(text, 32, "%.1f m", length);
+    return text;
+}
+
 static void print_text(const invit_instance *p, const invit_solve_result *r, double total)
 {
     char number[32];
@@ -315,7 +338,7 @@ static void print_text(const invit_instance *p, const invit_solve_result *r, dou
     bool tsp = invit_instance_problem(p) == INVIT_TSP;
     printf("%s: %s of %lld %s, length %s", invit_instance_name(p), tsp ? "tour" : "routes",
            (long long)invit_instance_nodes(p) - (tsp ? 0 : 1), tsp ? "nodes" : "customers",
-           cli_number_text(r->length, number));
+           length_text(p, r->length, number));
     if (r->length != r->length_exact) printf(" (unrounded %.4f)", r->length_exact);
     if (!tsp) printf(", %d routes", r->routes);
     if (invit_best_known(invit_instance_name(p), &best))
@@ -324,7 +347,7 @@ static void print_text(const invit_instance *p, const invit_solve_result *r, dou
     if (r->rollouts > 0) printf(", %d rollouts, %lld decisions", r->rollouts, (long long)r->decisions);
     printf(") in %.2f s", r->seconds_construct);
     if (r->iterations > 0)
-        printf(", improved from %s in %.2f s (%lld steps)", cli_number_text(r->constructed, number),
+        printf(", improved from %s in %.2f s (%lld steps)", length_text(p, r->constructed, number),
                r->seconds_improve, (long long)r->iterations);
     printf("; checked\n");
 }
@@ -414,6 +437,7 @@ static invit_status solve_all(session *s, invit_error *err)
     bool one = cli_given(s->args, "index");
     s->began = now();
     invit_status status = invit_reader_open(s->path, &reader, err);
+    if (status == INVIT_OK && v->capacity) invit_reader_set_capacity(reader, v->capacity);
     for (int64_t i = 0; status == INVIT_OK && !s->stopped; i++) {
         invit_instance *p = NULL;
         status = invit_reader_next(reader, &p, err);
@@ -423,6 +447,8 @@ static invit_status solve_all(session *s, invit_error *err)
                     fail(err, INVIT_ERR_INPUT, "%s: there is no instance of that --index%s", s->path, "");
             break;
         }
+        if (status == INVIT_OK && v->metric)
+            status = invit_instance_set_metric(p, (invit_metric)(v->metric - 1), err);
         if (status == INVIT_OK && s->solved > 0 &&
             (s->trace || (v->output && is_picture(v->output)) || v->start))
             status = fail(err, INVIT_ERR_ARGUMENT, "%s: has many instances; choose one with --index for %s",

@@ -146,6 +146,32 @@ invit_status invit_instance_set_metric(invit_instance *p, invit_metric metric, i
     return INVIT_OK;
 }
 
+invit_status invit_instance_set_labels(invit_instance *p, const char *const *labels, invit_error *err)
+{
+    size_t n = (size_t)p->n, bytes = 0, *at = NULL;
+    char *text = NULL;
+    if (labels) {
+        for (size_t i = 0; i < n; i++) bytes += strlen(labels[i]) + 1;
+        text = malloc(bytes);
+        at = malloc(n * sizeof *at);
+        if (!text || !at) {
+            free(text);
+            free(at);
+            return inv_no_memory(err, bytes + n * sizeof *at);
+        }
+        bytes = 0;
+        for (size_t i = 0; i < n; i++) {
+            at[i] = bytes;
+            bytes += strlen(strcpy(text + bytes, labels[i])) + 1;
+        }
+    }
+    free(p->labels);
+    free(p->label_at);
+    p->labels = text;
+    p->label_at = at;
+    return INVIT_OK;
+}
+
 const char *invit_instance_label(const invit_instance *p, int64_t node)
 {
     return p->labels && node >= 0 && node < p->n ? p->labels + p->label_at[node] : NULL;

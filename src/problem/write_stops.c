@@ -30,6 +30,12 @@ static double leg(const drive *d, int32_t i)
     return i == 0 ? 0 : inv_edge(d->p, stop(d, i - 1), stop(d, i));
 }
 
+/* Metres on the globe are told to a tenth: nobody drives by more. */
+static double told(const drive *d, double length)
+{
+    return d->p->metric == INVIT_HAVERSINE ? round(10 * length) / 10 : length;
+}
+
 /* ---- GeoJSON
  * ----------------------------------------------------------------------------------------------------------
  */
@@ -115,11 +121,11 @@ static void put_route(inv_outfile *f, const drive *d, int32_t route)
     inv_outfile_printf(f, "\"route\":%d,\"stops\":%d,\"legs\":[", route, d->count);
     for (int32_t i = 1; i < stops(d); i++) {
         length += leg(d, i);
-        inv_put_number(f, leg(d, i), i + 1 < stops(d) ? ',' : ']');
+        inv_put_number(f, told(d, leg(d, i)), i + 1 < stops(d) ? ',' : ']');
     }
     for (int32_t i = 0; d->p->demand && i < d->count; i++) load += d->p->demand[d->node[i]];
     inv_outfile_puts(f, ",\"length\":");
-    inv_put_number(f, length, 0);
+    inv_put_number(f, told(d, length), 0);
     if (d->p->demand) inv_outfile_printf(f, ",\"load\":%lld", (long long)load);
     inv_outfile_puts(f, "}}");
 }
@@ -187,8 +193,8 @@ void inv_write_stops(inv_outfile *f, const invit_instance *p, const invit_soluti
                 inv_put_int(f, load, ',');
             }
             distance += leg(&d, i);
-            inv_put_number(f, leg(&d, i), ',');
-            inv_put_number(f, distance, '\n');
+            inv_put_number(f, told(&d, leg(&d, i)), ',');
+            inv_put_number(f, told(&d, distance), '\n');
         }
     }
 }

@@ -164,7 +164,8 @@ enum MHD_Result call_generate(request *r)
     return result;
 }
 
-/* Any format the library reads; of a file with many instances the first. */
+/* Any format the library reads; of a file with many instances the first. ?capacity= is for tables with
+ * demands alone. */
 enum MHD_Result call_parse(request *r)
 {
     invit_error err = {.message = "the body is empty; send the text of an instance file"};
@@ -172,6 +173,9 @@ enum MHD_Result call_parse(request *r)
     invit_instance *p = NULL;
     invit_status status =
         r->length ? invit_reader_open_memory(r->body, r->length, "body", &reader, &err) : INVIT_ERR_INPUT;
+    const char *given = MHD_lookup_connection_value(r->connection, MHD_GET_ARGUMENT_KIND, "capacity");
+    long long capacity = given ? strtoll(given, NULL, 10) : 0;
+    if (capacity > 0 && capacity <= INT32_MAX && reader) invit_reader_set_capacity(reader, capacity);
     if (status == INVIT_OK) status = invit_reader_next(reader, &p, &err);
     if (status == INVIT_OK && (!p || invit_instance_nodes(p) > r->server->options->max_nodes)) {
         status = INVIT_ERR_INPUT;

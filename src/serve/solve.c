@@ -64,12 +64,26 @@ typedef struct watcher {
     const invit_instance *instance;
     json_t *steps;
     int32_t views, view[9];
+    double narrow;
     double began, last_progress, shown, shown_at; /* length and time of the last solution told */
 } watcher;
 
-static double distance(const double *xy, int32_t a, int32_t b)
+/* On the map as the page draws it: degrees of longitude shrink with the latitude. */
+static double distance(const watcher *w, const double *xy, int32_t a, int32_t b)
 {
-    return hypot(xy[2 * a] - xy[2 * b], xy[2 * a + 1] - xy[2 * b + 1]);
+    return hypot(w->narrow * (xy[2 * a] - xy[2 * b]), xy[2 * a + 1] - xy[2 * b + 1]);
+}
+
+static double narrowing(const invit_instance *p)
+{
+    const double *xy = invit_instance_coords(p);
+    double low = INFINITY, high = -INFINITY;
+    if (invit_instance_metric(p) != INVIT_HAVERSINE) return 1;
+    for (int64_t i = 0; i < invit_instance_nodes(p); i++) {
+        low = fmin(low, xy[2 * i + 1]);
+        high = fmax(high, xy[2 * i + 1]);
+    }
+    return cos((low + high) / 2 * 0.017453292519943295);
 }
 
 static void flush_steps(watcher *w)
@@ -95,7 +109,7 @@ static void record_step(void *user, const invit_step *s)
     for (int32_t v = 0, i = 0; v < w->views; v++) {
         int32_t behind = v == 0 ? 0 : w->view[v] - w->view[0];
         int32_t end = s->action + (behind < s->further ? behind : s->further);
-        for (; i < end; i++) radius = fmax(radius, distance(xy, s->last, s->neighbour[i]));
+        for (; i < end; i++) radius = fmax(radius, distance(w, xy, s->last, s->neighbour[i]));
         json_array_append_new(radii, json_real(radius));
     }
     json_array_append_new(w->steps, json_pack("[i,o,o,o]", (int)s->chosen, candidates, probabilities, radii));
@@ -188,6 +202,7 @@ solve_outcome solve_job(const solve_context *c, job *j)
     if (model && q->watch && invit_instance_nodes(q->instance) <= WATCHED_NODES) {
         invit_model_summary m = invit_model_describe(model);
         w.views = m.views;
+        w.narrow = narrowing(q->instance);
         for (int32_t i = 0; i < m.views; i++) w.view[i] = m.view[i];
         o.step = record_step;
         o.step_user = &w;

@@ -90,6 +90,23 @@ static invit_status read_demands(const json_t *demands, size_t n, int64_t *deman
     return INVIT_OK;
 }
 
+/* What the nodes are called; nothing when there is no such member. */
+static invit_status read_labels(const json_t *labels, invit_instance *p, invit_error *err)
+{
+    size_t n = (size_t)invit_instance_nodes(p);
+    if (!labels || json_is_null(labels)) return INVIT_OK;
+    if (!json_is_array(labels) || json_array_size(labels) != n)
+        return refuse(err, "\"labels\" must be a list of %zu texts, one per node", n);
+    const char **text = malloc(n * sizeof *text);
+    invit_status status = text ? INVIT_OK : INVIT_ERR_MEMORY;
+    for (size_t i = 0; status == INVIT_OK && i < n; i++)
+        if (!(text[i] = json_string_value(json_array_get(labels, i))))
+            status = refuse(err, "\"labels\"[%zu] must be a text", i);
+    if (status == INVIT_OK) status = invit_instance_set_labels(p, text, err);
+    free(text);
+    return status;
+}
+
 invit_status wire_read_instance(const json_t *object, int64_t max_nodes, invit_instance **out,
                                 invit_error *err)
 {
@@ -123,12 +140,12 @@ invit_status wire_read_instance(const json_t *object, int64_t max_nodes, invit_i
         status = invit_instance_create_tsp(xy, (int64_t)n, (invit_metric)metric, out, err);
     }
     const json_t *name = json_object_get(object, "name");
-    if (status == INVIT_OK && json_is_string(name)) {
+    if (status == INVIT_OK && json_is_string(name))
         status = invit_instance_set_name(*out, json_string_value(name), err);
-        if (status != INVIT_OK) {
-            invit_instance_destroy(*out);
-            *out = NULL;
-        }
+    if (status == INVIT_OK) status = read_labels(json_object_get(object, "labels"), *out, err);
+    if (status != INVIT_OK) {
+        invit_instance_destroy(*out);
+        *out = NULL;
     }
     free(xy);
     free(demand);
@@ -140,12 +157,23 @@ json_t *wire_write_instance(const invit_instance *p)
     int64_t n = invit_instance_nodes(p);
     const double *xy = invit_instance_coords(p);
     json_t *coords = json_array(), *o = json_object();
-    for (int64_t i = 0; i < n; i++)
-        json_array_append_new(coords, json_pack("[f,f]", xy[2 * i], xy[2 * i + 1]));
+    bool globe = invit_instance_metric(p) == INVIT_HAVERSINE; /* where the library lets longitudes run on */
+    for (int64_t i = 0; i < n; i++) {
+        double x = globe ? remainder(xy[2 * i], 360) : xy[2 * i];
+        json_array_append_new(coords, json_pack("[f,f]", x, xy[2 * i + 1]));
+    }
     json_object_set_new(o, "problem", json_string(invit_instance_problem(p) == INVIT_CVRP ? "cvrp" : "tsp"));
     json_object_set_new(o, "name", json_string(invit_instance_name(p)));
     json_object_set_new(o, "metric", json_string(metric_names[invit_instance_metric(p)]));
     json_object_set_new(o, "coords", coords);
+    if (invit_instance_label(p, 0)) {
+        json_t *labels = json_array();
+        for (int64_t i = 0; i < n; i++) {
+            json_t *label = json_string(invit_instance_label(p, i)); /* NULL when it is not UTF-8 */
+            json_array_append_new(labels, label ? label : json_string(""));
+        }
+        json_object_set_new(o, "labels", labels);
+    }
     if (invit_instance_problem(p) == INVIT_CVRP) {
         const int32_t *demand = invit_instance_demands(p);
         json_t *demands = json_array();

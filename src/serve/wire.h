@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-/* {"problem","name","coords":[[x,y],...],"demands":[...],"capacity","metric"} -> instance; refuses what is
+/* {"problem","name","coords":[[x,y],...],"demands":[...],"capacity","metric","labels"} -> instance; refuses what is
  * not that. */
 invit_status wire_read_instance(const json_t *object, int64_t max_nodes, invit_instance **out,
                                 invit_error *err);

@@ -186,6 +186,20 @@ test("dark mode: light ink on a dark ground", () => withPage("desktop", "dark", 
   await moment(page, "improve");
 }, { options: { colorScheme: "dark" } }));
 
+test("places on the globe: names come through to the list of stops", () => withPage("desktop", "places", async (page) => {
+  await page.setInputFiles("#file", path.join(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), "../../examples/bakery.csv"));
+  await headline(page, "19 stops");
+  assert.equal(await page.isChecked("input[value=cvrp]"), true, "a table with demands is for vehicles");
+  await page.fill("#time", "1.5");
+  await page.click("#solve");
+  await said(page, "solved and checked");
+  await page.click("#final");
+  const list = (await save(page, "csv")).text;
+  assert.match(list, /"Caf\u00e9 Amsel, Hafenweg",47.4312,8.5611,6/);
+  const longest = Math.max(...list.trim().split("\n").slice(1).map((line) => Number(line.split(",").at(-1))));
+  assert.ok(longest > 5000 && longest < 40000, "metres");
+}));
+
 test("a bad file gets a clear message", () => withPage("phone", "refused", async (page) => {
   const file = path.join(scratch, "bad.tsp");
   writeFileSync(file, "NAME: bad\nTYPE: TSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 0 0\n2 x 1\n");

@@ -19,7 +19,7 @@ let playing = true;
 function show(next, fit = true) {
   instance = next;
   finished = null; steps = []; shots = []; now = 0;
-  map.setStops(Float64Array.from(instance.coords.flat()), instance.problem === "cvrp");
+  layOut();
   if (fit) map.fit();
   document.querySelector(`input[name=problem][value=${instance.problem}]`).checked = true;
   $("capacity-label").hidden = instance.problem !== "cvrp";
@@ -31,11 +31,27 @@ function show(next, fit = true) {
     ? `${instance.name}: ${stops()} stops` : "Draw some stops, generate them, or drop a file. Then press Solve and watch.";
   timeline();
 }
+
+// Where the stops are drawn. On the globe, degrees of longitude shrink with the latitude, and the date line is crossed.
+let narrow = 1;
+function layOut() {
+  const xy = Float64Array.from(instance.coords.flat());
+  narrow = 1;
+  if (instance.metric === "haversine" && xy.length) {
+    let [x0, x1, y0, y1] = [Infinity, -Infinity, Infinity, -Infinity];
+    for (let i = 0; i < xy.length; i += 2) {
+      x0 = Math.min(x0, xy[i]); x1 = Math.max(x1, xy[i]); y0 = Math.min(y0, xy[i + 1]); y1 = Math.max(y1, xy[i + 1]);
+    }
+    narrow = Math.cos((y0 + y1) / 2 * Math.PI / 180);
+    for (let i = 0; i < xy.length; i += 2) xy[i] = narrow * (x1 - x0 > 180 && xy[i] < 0 ? xy[i] + 360 : xy[i]);
+  }
+  map.setStops(xy, instance.problem === "cvrp");
+}
 const stops = () => (instance.coords.length - (instance.problem === "cvrp" ? 1 : 0)).toLocaleString("en");
 
 function addStop(x, y) {
   if (job) return;
-  const next = { ...instance, name: "drawn", coords: [...instance.coords, [x, y]], demands: [...(instance.demands ?? [])] };
+  const next = { ...instance, name: "drawn", labels: undefined, coords: [...instance.coords, [x / narrow, y]], demands: [...(instance.demands ?? [])] };
   next.demands.push(next.coords.length === 1 ? 0 : 1 + Math.floor(Math.random() * 9));
   show(next, false);
 }
@@ -57,7 +73,7 @@ async function generate() {
 const chosenProblem = () => document.querySelector("input[name=problem]:checked").value;
 
 async function open(file) {
-  await guarded(async () => show({ ...(await api.parse(await file.text())), file: file.name }));
+  await guarded(async () => show({ ...(await api.parse(await file.text(), Number($("capacity").value))), file: file.name }));
 }
 
 // ---- solving -------------------------------------------------------------------------------------------------
