@@ -163,6 +163,8 @@ static void answers_the_simple_calls(void **state)
            "[-179.9"); /* as the file has it, though inside it lies beyond 180 */
     expect(*state, "POST", "/v1/parse?capacity=9", "text/csv", "id;x;y;demand\nA;0;0;0\nB;1,5;2;9\n", 200,
            "\"labels\":[\"A\",\"B\"]");
+    expect(*state, "POST", "/v1/parse?capacity=9", "text/csv", "x,y,demand,capacity\n0,0,0,7\n1,1,3,7\n", 200,
+           "\"capacity\":7");
     expect(*state, "POST", "/v1/parse", "text/csv", "id;x;y;demand\nA;0;0;0\nB;1,5;2;9\n", 422, "capacity");
     expect(*state, "POST", "/v1/solve", JSON, square, 200, "\"length\":4.0");
     expect(*state, "POST", "/v1/solve", JSON,

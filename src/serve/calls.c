@@ -164,19 +164,28 @@ enum MHD_Result call_generate(request *r)
     return result;
 }
 
-/* Any format the library reads; of a file with many instances the first. ?capacity= is for tables with
- * demands alone. */
+/* The first instance of the body; the capacity, if any, is for tables that do not say theirs. */
+static invit_status parse(const request *r, int64_t capacity, invit_instance **out, invit_error *err)
+{
+    invit_reader *reader = NULL;
+    *out = NULL;
+    invit_status status = invit_reader_open_memory(r->body, r->length, "body", &reader, err);
+    if (status == INVIT_OK && capacity > 0) invit_reader_set_capacity(reader, capacity);
+    if (status == INVIT_OK) status = invit_reader_next(reader, out, err);
+    invit_reader_close(reader);
+    return status;
+}
+
+/* Any format the library reads. What the file says goes before ?capacity=. */
 enum MHD_Result call_parse(request *r)
 {
     invit_error err = {.message = "the body is empty; send the text of an instance file"};
-    invit_reader *reader = NULL;
     invit_instance *p = NULL;
-    invit_status status =
-        r->length ? invit_reader_open_memory(r->body, r->length, "body", &reader, &err) : INVIT_ERR_INPUT;
     const char *given = MHD_lookup_connection_value(r->connection, MHD_GET_ARGUMENT_KIND, "capacity");
     long long capacity = given ? strtoll(given, NULL, 10) : 0;
-    if (capacity > 0 && capacity <= INT32_MAX && reader) invit_reader_set_capacity(reader, capacity);
-    if (status == INVIT_OK) status = invit_reader_next(reader, &p, &err);
+    invit_status status = r->length ? parse(r, 0, &p, &err) : INVIT_ERR_INPUT;
+    if (status == INVIT_ERR_INPUT && r->length && capacity > 0 && capacity <= INT32_MAX)
+        status = parse(r, capacity, &p, &err);
     if (status == INVIT_OK && (!p || invit_instance_nodes(p) > r->server->options->max_nodes)) {
         status = INVIT_ERR_INPUT;
         snprintf(err.message, sizeof err.message,
@@ -186,7 +195,6 @@ enum MHD_Result call_parse(request *r)
     enum MHD_Result result =
         status == INVIT_OK ? serve_json(r, 200, wire_write_instance(p)) : refuse(r, &err);
     invit_instance_destroy(p);
-    invit_reader_close(reader);
     return result;
 }
 

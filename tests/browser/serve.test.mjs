@@ -188,8 +188,9 @@ test("dark mode: light ink on a dark ground", () => withPage("desktop", "dark", 
 
 test("places on the globe: names come through to the list of stops", () => withPage("desktop", "places", async (page) => {
   await page.setInputFiles("#file", path.join(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), "../../examples/bakery.csv"));
-  await headline(page, "19 stops");
+  await headline(page, "bakery: 19 stops");
   assert.equal(await page.isChecked("input[value=cvrp]"), true, "a table with demands is for vehicles");
+  assert.equal(await page.inputValue("#capacity"), "45", "the table's own");
   await page.fill("#time", "1.5");
   await page.click("#solve");
   await said(page, "solved and checked");
