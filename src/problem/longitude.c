@@ -7,7 +7,8 @@ double inv_wrap_longitude(double degrees)
 {
     if (degrees >= -180 && degrees <= 180) return degrees;
     double turned = fmod(degrees + 180, 360);
-    return turned < 0 ? turned + 180 : turned - 180;
+    turned = turned < 0 ? turned + 180 : turned - 180;
+    return round(1e10 * turned) / 1e10; /* 180.02 was written as -179.98: no digits that turning adds */
 }
 
 /* The circle is cut in the middle of its widest empty stretch (to half a degree), and longitudes run on from
@@ -35,7 +36,8 @@ void inv_join_longitudes(invit_instance *p)
     }
     int last = BINS - 1;
     while (last > first && !used[last]) last--;
-    if (widest <= first + BINS - 1 - last) return; /* the date line is as good a cut: longitudes stay as written */
+    if (widest <= first + BINS - 1 - last)
+        return; /* the date line is as good a cut: longitudes stay as written */
     double from = cut * (360.0 / BINS) - 180;
     for (int32_t i = 0; i < p->n; i++)
         if (p->xy[2 * (size_t)i] < from) p->xy[2 * (size_t)i] += 360;

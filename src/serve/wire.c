@@ -159,7 +159,8 @@ json_t *wire_write_instance(const invit_instance *p)
     json_t *coords = json_array(), *o = json_object();
     bool globe = invit_instance_metric(p) == INVIT_HAVERSINE; /* where the library lets longitudes run on */
     for (int64_t i = 0; i < n; i++) {
-        double x = globe ? remainder(xy[2 * i], 360) : xy[2 * i];
+        double x = xy[2 * i];
+        if (globe && fabs(x) > 180) x = round(1e10 * remainder(x, 360)) / 1e10;
         json_array_append_new(coords, json_pack("[f,f]", x, xy[2 * i + 1]));
     }
     json_object_set_new(o, "problem", json_string(invit_instance_problem(p) == INVIT_CVRP ? "cvrp" : "tsp"));
