@@ -196,6 +196,8 @@ static void refuses_what_is_wrong(void **state)
         {"POST", "/v1/solve", JSON, "{}", 422, "JSON object with"},
         {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": []}}", 422, "at least one pair"},
         {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2,3]]}}", 422, "pair of numbers"},
+        {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1e308,-1e308],[0,0]]}}", 422, "too large"},
+        {"POST", "/v1/generate", JSON, "{\"problem\": \"vrptw\"}", 422, "tsp or cvrp"},
         {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2]], \"labels\": [7]}}", 422,
          "must be a text"},
         {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,\"2\"]]}}", 422, "pair of numbers"},
@@ -375,6 +377,26 @@ static void nobody_works_for_longer_than_allowed(void **state)
     finish(f);
 }
 
+static void too_many_connections_are_told_so(void **state)
+{
+    (void)state;
+    serve_options o;
+    serve_options_init(&o);
+    o.connections = 4;
+    fixture *f = start(&o);
+    int idle[4];
+    for (int i = 0; i < 4; i++) {
+        idle[i] = open_socket(f);
+        assert_true(send(idle[i], "GET /v1/he", 10, MSG_NOSIGNAL) == 10);
+    }
+    nap(0.3);
+    expect(f, "GET", "/v1/health", JSON, "", 503, "too many connections");
+    for (int i = 0; i < 4; i++) close(idle[i]);
+    nap(0.3);
+    expect(f, "GET", "/v1/health", JSON, "", 200, "ok");
+    finish(f);
+}
+
 static void asks_for_the_secret(void **state)
 {
     (void)state;
@@ -429,6 +451,7 @@ int main(void)
         cmocka_unit_test(a_full_queue_says_so),
         cmocka_unit_test(rude_clients_stall_nobody),
         cmocka_unit_test(nobody_works_for_longer_than_allowed),
+        cmocka_unit_test(too_many_connections_are_told_so),
         cmocka_unit_test(asks_for_the_secret),
         cmocka_unit_test(other_names_for_this_machine_are_refused),
     };

@@ -145,6 +145,12 @@ enum MHD_Result call_generate(request *r)
     if (status == INVIT_OK)
         status =
             wire_integer(o, "capacity", options.demand_max, INT32_MAX, options.capacity, &capacity, &err);
+    bool cvrp = problem && strcmp(problem, "cvrp") == 0;
+    if (status == INVIT_OK && json_object_get(o, "problem") && !cvrp &&
+        (!problem || strcmp(problem, "tsp") != 0)) {
+        status = INVIT_ERR_INPUT;
+        snprintf(err.message, sizeof err.message, "\"problem\" must be tsp or cvrp");
+    }
     if (status == INVIT_OK && distribution < 0) {
         status = INVIT_ERR_INPUT;
         snprintf(err.message, sizeof err.message,
@@ -153,9 +159,8 @@ enum MHD_Result call_generate(request *r)
     invit_instance *p = NULL;
     if (status == INVIT_OK) {
         options.capacity = capacity;
-        status = invit_generate_with(problem && strcmp(problem, "cvrp") == 0 ? INVIT_CVRP : INVIT_TSP,
-                                     (invit_distribution)distribution, size, (uint64_t)seed, 0, &options, &p,
-                                     &err);
+        status = invit_generate_with(cvrp ? INVIT_CVRP : INVIT_TSP, (invit_distribution)distribution, size,
+                                     (uint64_t)seed, 0, &options, &p, &err);
     }
     err.code = status;
     result = status == INVIT_OK ? serve_json(r, 200, wire_write_instance(p)) : refuse(r, &err);

@@ -166,9 +166,20 @@ static bool match(const char *pattern, const char *url, char id[33])
     return !*pattern && !*url;
 }
 
+/* Beyond the limit there are some places more, for saying so. */
+enum { PLACES_TO_REFUSE = 32 };
+
+static bool too_many(const request *r)
+{
+    const union MHD_DaemonInfo *info =
+        MHD_get_daemon_info(r->server->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+    return info && info->num_connections > (unsigned)r->server->options->connections;
+}
+
 static enum MHD_Result answer(request *r)
 {
     bool known = false;
+    if (too_many(r)) return serve_error(r, 503, "too many connections are open; try again later");
     if (!host_is_local(r)) return serve_error(r, 403, "this server answers only to localhost");
     if (r->too_large) return serve_error(r, 413, "the request is larger than this server takes");
     if (strncmp(r->url, "/v1/", 4) != 0) {
@@ -337,7 +348,7 @@ invit_status serve_run(const serve_options *o, const volatile int *stop, void (*
     if (address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
     s.daemon = MHD_start_daemon(flags, (uint16_t)o->port, NULL, NULL, serve_handle, &s, MHD_OPTION_SOCK_ADDR,
                                 &address, MHD_OPTION_NOTIFY_COMPLETED, serve_completed, NULL,
-                                MHD_OPTION_CONNECTION_LIMIT, (unsigned)o->connections,
+                                MHD_OPTION_CONNECTION_LIMIT, (unsigned)o->connections + PLACES_TO_REFUSE,
                                 MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)ceil(o->idle_timeout),
                                 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)65536, MHD_OPTION_END);
     if (!s.daemon) {

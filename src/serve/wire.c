@@ -73,6 +73,8 @@ static invit_status read_coords(const json_t *coords, double *xy, invit_error *e
             return refuse(err, "\"coords\"[%zu] must be a pair of numbers [x, y]", i);
         xy[2 * i] = json_number_value(x);
         xy[2 * i + 1] = json_number_value(y);
+        if (!(fabs(xy[2 * i]) <= 1e100 && fabs(xy[2 * i + 1]) <= 1e100)) /* squares must not overflow */
+            return refuse(err, "\"coords\"[%zu] is too large; coordinates go up to 1e100", i);
     }
     return INVIT_OK;
 }
