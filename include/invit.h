@@ -258,6 +258,10 @@ typedef struct invit_model invit_model;
 INVIT_API invit_status invit_model_load(const char *path, invit_model **out, invit_error *err);
 /* Writes them back (32-bit floats), replacing the file only when the new one is complete. */
 INVIT_API invit_status invit_model_save(const invit_model *model, const char *path, invit_error *err);
+/* The same with a choice of how numbers are stored; the 16-bit formats take half the space. */
+typedef enum invit_storage { INVIT_STORE_F32 = 0, INVIT_STORE_F16, INVIT_STORE_BF16 } invit_storage;
+INVIT_API invit_status invit_model_save_as(const invit_model *model, const char *path, invit_storage storage,
+                                           invit_error *err);
 INVIT_API void invit_model_destroy(invit_model *model);
 /* The default model for the problem (tsp-2v, cvrp-2v) from the places models are kept: the folders in $INVIT_MODELS (separated by ':'), models/
  * beside the program or in the source tree it was built from, and the installed data. INVIT_ERR_IO when there is none. */

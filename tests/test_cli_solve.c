@@ -237,6 +237,8 @@ static void import_and_info_tell_the_same(void **state)
         run("import " TEST_DATA "/golden/tsp-tiny.checkpoint.pkl --problem cvrp -o x.safetensors"), 1);
     says("TSP");
     assert_int_equal(run("import " TEST_DATA "/golden/tsp-tiny.checkpoint.pkl"), 2);
+    must(run("import " TEST_DATA "/golden/tsp-tiny.weights.safetensors -o half.safetensors --store f16"));
+    must(run("info half.safetensors"));
     assert_int_equal(run("import a.tsp -o x.safetensors"), 1);
     assert_int_equal(run("info a.tsp"), 1);
 }

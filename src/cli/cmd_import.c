@@ -1,7 +1,8 @@
-/* invit import: a published PyTorch checkpoint becomes a model file. */
+/* invit import: a published PyTorch checkpoint becomes a model file; a model file is stored anew. */
 #include "cli/cli.h"
 
 #include <stdio.h>
+#include <string.h>
 
 typedef struct import_values {
     const char *output;
@@ -9,6 +10,7 @@ typedef struct import_values {
     cli_list views;
     int problem;
     bool invariance;
+    int store;
     cli_common common;
 } import_values;
 
@@ -42,14 +44,21 @@ static const cli_option options[] = {
      .type = CLI_BOOL,
      .offset = offsetof(import_values, invariance),
      .help = "the model has the invariant layer; --no-invariance for the variant without"},
+    {.name = "store",
+     .type = CLI_CHOICE,
+     .offset = offsetof(import_values, store),
+     .choices = "f32|f16|bf16",
+     .help = "how numbers are stored; 16 bits take half the space"},
     CLI_QUIET(import_values, common),
     CLI_END};
 
 static const cli_spec spec = {.command = "import",
-                              .usage = "CHECKPOINT.pkl -o MODEL.safetensors [OPTION...]",
-                              .about = "Converts a PyTorch checkpoint of the authors' layout. Widths, "
-                                       "layers, number of views and the problem are "
-                                       "read off the tensors' shapes. Nothing in the file is executed.",
+                              .usage = "CHECKPOINT.pkl|MODEL.safetensors -o MODEL.safetensors [OPTION...]",
+                              .about =
+                                  "Converts a PyTorch checkpoint of the authors' layout. Widths, "
+                                  "layers, number of views and the problem are "
+                                  "read off the tensors' shapes. Nothing in the file is executed. A model "
+                                  "file is taken as it is and stored as --store says.",
                               .options = options,
                               .min_args = 1,
                               .max_args = 1};
@@ -87,8 +96,12 @@ int cmd_import(int argc, char **argv)
         code = cli_bad_usage("import needs -o MODEL.safetensors, the file to write");
     if (code != CLI_OK) goto done;
     code = CLI_FAILED;
-    if (invit_model_import(args.item[0], &o, &model, &err) != INVIT_OK ||
-        invit_model_save(model, v.output, &err) != INVIT_OK) {
+    const char *ending = strrchr(args.item[0], '.');
+    invit_status status = ending && strcmp(ending, ".safetensors") == 0
+                              ? invit_model_load(args.item[0], &model, &err)
+                              : invit_model_import(args.item[0], &o, &model, &err);
+    if (status != INVIT_OK ||
+        invit_model_save_as(model, v.output, (invit_storage)v.store, &err) != INVIT_OK) {
         code = cli_report(&err);
         goto done;
     }

@@ -225,3 +225,13 @@ invit_status invit_model_save(const invit_model *m, const char *path, invit_erro
 {
     return inv_model_save(m, path, INV_F32, err);
 }
+
+invit_status invit_model_save_as(const invit_model *m, const char *path, invit_storage storage,
+                                 invit_error *err)
+{
+    static const inv_dtype dtype[] = {
+        [INVIT_STORE_F32] = INV_F32, [INVIT_STORE_F16] = INV_F16, [INVIT_STORE_BF16] = INV_BF16};
+    if (storage < INVIT_STORE_F32 || storage > INVIT_STORE_BF16)
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "no storage of number %d", (int)storage);
+    return inv_model_save(m, path, dtype[storage], err);
+}
