@@ -68,19 +68,23 @@ invit_status inv_construct(const invit_instance *p, invit_construct how, uint64_
     return inv_fail(err, INVIT_ERR_ARGUMENT, "no such construction: %d", (int)how);
 }
 
-/* The curve comes first: it is there in no time, and how long it took says how fast this machine is right
- * now. */
+enum { SMALL = 2000 }; /* nodes for which the better construction takes some milliseconds */
+
+/* On larger instances the curve comes first: it is there in no time, and how long it took says how fast this
+ * machine is right now. */
 invit_status inv_construct_quick(const invit_instance *p, double deadline, uint64_t seed,
                                  invit_solution **out, invit_construct *how, invit_error *err)
 {
     bool tsp = p->problem == INVIT_TSP;
     double times_longer = tsp ? 20 : 60; /* measured on 300,000 to 1,000,000 nodes */
     double began = inv_now();
-    *how = INVIT_CONSTRUCT_SPACE_FILLING;
-    INV_CHECK(inv_construct(p, *how, seed, out, err));
-    double now = inv_now();
-    if ((now - began) * times_longer > (deadline - now) / 2) return INVIT_OK;
-    invit_solution_destroy(*out);
+    if (p->n > SMALL) {
+        *how = INVIT_CONSTRUCT_SPACE_FILLING;
+        INV_CHECK(inv_construct(p, *how, seed, out, err));
+        double now = inv_now();
+        if ((now - began) * times_longer > (deadline - now) / 2) return INVIT_OK;
+        invit_solution_destroy(*out);
+    }
     *how = tsp ? INVIT_CONSTRUCT_GREEDY : INVIT_CONSTRUCT_SAVINGS;
     return inv_construct(p, *how, seed, out, err);
 }

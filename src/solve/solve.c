@@ -37,7 +37,7 @@ invit_solve_options invit_solve_defaults(void)
 
 double invit_default_seconds(int64_t n)
 {
-    double size = (double)n, usual = fmin(fmin(0.02 * size, 2 + 0.005 * size), 60);
+    double size = (double)n, usual = fmin(fmin(fmax(1, 0.02 * size), 2 + 0.005 * size), 60);
     return fmax(usual, 3e-4 * size);
 }
 
