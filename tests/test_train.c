@@ -53,7 +53,13 @@ static void tiny(invit_train_options *o, invit_problem problem, invit_train_meth
     o->lr = 3e-3;
     o->validate_small = o->validate_large = 0;
     o->log_every = 5;
-    if (method == INVIT_REINFORCE) o->batch = 16, o->lanes = 4, o->augment = 4, o->epoch = 10, o->compare = 8;
+    o->rollin = 0;
+    if (method != INVIT_REINFORCE) return;
+    /* as published, but small */
+    o->batch = 16, o->lanes = 4, o->augment = 4, o->epoch = 10, o->compare = 8;
+    o->ema = 0, o->doubt = 0, o->share = 1, o->relative = false;
+    strcpy(o->baseline, "greedy");
+    strcpy(o->schedule, "exponential");
 }
 
 static char *slurp(const char *run, const char *name, size_t *size)

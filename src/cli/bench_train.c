@@ -49,7 +49,9 @@ int bench_train(int argc, char **argv)
     invit_train_speed s;
     invit_train_defaults(v.problem == 0 ? INVIT_TSP : INVIT_CVRP, INVIT_IMITATE, &o);
     o.threads = v.common.threads;
+    o.rollin = 0;
     if (invit_train_set(&o, "views", v.views, &err) != INVIT_OK ||
+        invit_train_set(&o, "data", "uniform:100", &err) != INVIT_OK ||
         invit_train_measure(&o, v.seconds, &s, &err) != INVIT_OK) {
         cli_args_free(&args);
         return cli_report(&err);

@@ -71,7 +71,8 @@ static const char *const about = "Trains a model from nothing or from --init. `i
                                  "fly; `reinforce` optimises the tours themselves. A run lives in a "
                                  "directory and can be resumed bit for bit after "
                                  "any interruption. `invit train label` writes a file of labels for "
-                                 "--labels. Under mpirun the ranks share each batch.";
+                                 "--labels. Under mpirun the ranks share each batch. The defaults shown are "
+                                 "those of `train tsp` by imitation; cvrp and reinforce have their own.";
 
 static const char *const more =
     "Examples:\n"

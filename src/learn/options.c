@@ -121,27 +121,29 @@ void invit_train_defaults(invit_problem problem, invit_train_method method, invi
         .layers = 2,
         .decoder_layers = 3,
         .invariant = true,
-        .data = "uniform:100",
-        .capacity = "0",
-        .demand_max = 9,
+        .demand_max = 10,
         .effort = cvrp ? 0.3 : 1,
-        .share = cvrp || reinforce ? 1 : 0.5,
+        .share = reinforce ? 0.7
+                 : cvrp    ? 1
+                           : 0.5,
         .walks = cvrp ? 2 : 1,
         .pool = 16384,
-        .doubt = reinforce ? 0 : 0.05,
-        .batch = reinforce ? 128 : 512,
-        .lanes = 8,
-        .lr = reinforce ? 1e-4 : 1e-3,
+        .rollin = 0.5,
+        .doubt = 0.05,
+        .batch = reinforce ? 64 : 256,
+        .lanes = reinforce ? 4 : 8,
+        .lr = reinforce ? 7e-5 : 1e-3,
         .lr_final = 0.01,
-        .warmup = reinforce ? 0 : 200,
+        .warmup = reinforce ? 10 : 400,
         .decay = 0.99,
         .clip = 1,
         .weight_decay = 0.01,
         .beta1 = 0.9,
         .beta2 = 0.999,
         .epsilon = 1e-8,
-        .ema = reinforce ? 0 : 0.999,
-        .augment = 16,
+        .ema = reinforce ? 0.98 : 0.999,
+        .augment = 8,
+        .relative = true,
         .epoch = 300,
         .compare = 64,
         .margin = 1e-3,
@@ -150,8 +152,14 @@ void invit_train_defaults(invit_problem problem, invit_train_method method, invi
         .checkpoint = 60,
         .log_every = 20,
     };
-    strcpy(o->schedule, reinforce ? "exponential" : "cosine");
-    strcpy(o->baseline, "greedy");
+    strcpy(o->data,
+           reinforce ? "uniform:100:2,clustered:100,explosion:100,implosion:100"
+           : cvrp    ? "uniform:50-150:4,clustered:50-150:2,explosion:50-150,implosion:50-150,uniform:200-500"
+                     : "uniform:100:4,uniform:20-200:2,clustered:50-400:2,explosion:50-400,implosion:50-400,"
+                       "uniform:500-1000:2");
+    strcpy(o->capacity, reinforce ? "50" : "40-65");
+    strcpy(o->schedule, "cosine");
+    strcpy(o->baseline, "pomo");
 }
 
 static invit_status set_number(const row *r, void *field, const char *text, invit_error *err)
