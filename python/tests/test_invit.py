@@ -73,7 +73,7 @@ class Solve(unittest.TestCase):
                 checked = invit._check(instance, shown.routes)
                 self.assertTrue(checked.feasible)
                 self.assertAlmostEqual(checked.length, shown.best, places=6)
-            lengths = [p.best for p in seen] + [end.length]
+            lengths = [round(length, 9) for length in [p.best for p in seen] + [end.length]]
             self.assertEqual(lengths, sorted(lengths, reverse=True))
 
     def test_an_exception_in_the_callback_comes_back(self):

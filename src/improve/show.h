@@ -14,7 +14,7 @@ typedef struct inv_shown {
 static inline void inv_show(const inv_improve_options *o, inv_shown *last, double length,
                             const invit_solution *solution)
 {
-    if (!o->on_solution || length >= last->length) return;
+    if (!o->on_solution || length >= last->length * (1 - 1e-12)) return; /* not for a rounding error */
     double now = inv_now();
     if (now - last->at < 0.1) return;
     *last = (inv_shown){now, length};
