@@ -57,9 +57,7 @@ static invit_status roll_in(inv_trainer *t, inv_worker *w, inv_lane *lane, int32
         bool own = inv_rng_double(&lane->rng) < t->o->rollin;
         int32_t most = p->n - 3 > 1 ? p->n - 3 : 1;
         w->limit[i] = own ? 1 + (int32_t)inv_rng_below(&lane->rng, (uint32_t)most) : 0;
-        inv_frame_for_copy(p, 1 + (int)inv_rng_below(&lane->rng, 2), &lane->rng, &w->frame[i]);
-        int32_t start = p->problem == INVIT_TSP ? (int32_t)inv_rng_below(&lane->rng, (uint32_t)p->n) : 0;
-        inv_walk_start(w->walk[i], start, &w->frame[i]);
+        inv_worker_start(w, i, &lane->rng);
     }
     int64_t decisions = 0;
     INV_CHECK(

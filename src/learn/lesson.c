@@ -1,6 +1,7 @@
 #include "learn/lesson.h"
 
-#include <math.h>
+#include "learn/roll.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,15 +130,43 @@ static int32_t put_unvisited(inv_lesson *l, const invit_instance *p, int32_t k)
     return k;
 }
 
+static void mark_visited(inv_lesson *l, const invit_instance *p, const int32_t *order, int32_t count)
+{
+    memset(l->done, 0, (size_t)p->n * sizeof *l->done);
+    for (int32_t i = 0; i < count; i++) l->done[order[i]] = true;
+}
+
+/* TSP: from `at` through all that is not done to `first`, as a tour of *count nodes with the edge between the
+ * two. */
+static invit_status teach_path(inv_lesson *l, inv_teacher *t, const invit_instance *p, int32_t at,
+                               int32_t first, double effort, uint64_t seed, int32_t *count, double *length,
+                               invit_error *err)
+{
+    put(l, p, 0, at);
+    put(l, p, 1, first);
+    *count = put_unvisited(l, p, 2);
+    return inv_teach_tsp(t, l->xy, *count, 0, 1, effort, seed, l->nodes, length, err);
+}
+
+/* CVRP: what is not done, beginning at customer `at` with `load` left, or at the depot (at = 0). */
+static invit_status teach_routes(inv_lesson *l, inv_teacher *t, const invit_instance *p, int32_t at,
+                                 int32_t load, double effort, uint64_t seed, int32_t *routes, double *length,
+                                 invit_error *err)
+{
+    bool open = at != 0;
+    put(l, p, 0, 0);
+    if (open) put(l, p, 1, at);
+    int32_t k = put_unvisited(l, p, open ? 2 : 1);
+    return inv_teach_cvrp(t, l->xy, l->demand, k, (int32_t)p->capacity, open ? 1 : -1, open ? load : 0,
+                          effort, seed, l->nodes, l->start, routes, length, err);
+}
+
 static invit_status complete_tsp(inv_lesson *l, inv_teacher *t, const invit_instance *p, double effort,
                                  uint64_t seed, invit_error *err)
 {
-    int32_t first = l->order[0], last = l->order[l->count - 1];
-    put(l, p, 0, last);
-    put(l, p, 1, first);
-    int32_t k = put_unvisited(l, p, 2), at = 0;
+    int32_t k, at = 0;
     double length;
-    INV_CHECK(inv_teach_tsp(t, l->xy, k, 0, 1, effort, seed, l->nodes, &length, err));
+    INV_CHECK(teach_path(l, t, p, l->order[l->count - 1], l->order[0], effort, seed, &k, &length, err));
     while (l->nodes[at] != 0) at++;
     int32_t step = l->nodes[(at + 1) % k] == 1 ? k - 1 : 1; /* away from `first` */
     for (int32_t i = 1; i < k - 1; i++) l->order[l->count++] = l->map[l->nodes[(at + (int64_t)step * i) % k]];
@@ -147,15 +176,11 @@ static invit_status complete_tsp(inv_lesson *l, inv_teacher *t, const invit_inst
 static invit_status complete_cvrp(inv_lesson *l, inv_teacher *t, const invit_instance *p, int32_t last,
                                   int32_t load, double effort, uint64_t seed, invit_error *err)
 {
-    bool open = last != 0;
-    put(l, p, 0, 0);
-    if (open) put(l, p, 1, last);
-    int32_t k = put_unvisited(l, p, open ? 2 : 1), routes;
+    int32_t routes;
     double length;
-    INV_CHECK(inv_teach_cvrp(t, l->xy, l->demand, k, (int32_t)p->capacity, open ? 1 : -1, open ? load : 0,
-                             effort, seed, l->nodes, l->start, &routes, &length, err));
+    INV_CHECK(teach_routes(l, t, p, last, load, effort, seed, &routes, &length, err));
     int32_t *added = l->order + l->count;
-    int32_t count = inv_order_routes(l->xy, l->nodes, l->start, routes, open, added);
+    int32_t count = inv_order_routes(l->xy, l->nodes, l->start, routes, last != 0, added);
     if (count < 0) return inv_no_memory(err, (size_t)routes * sizeof(leg));
     for (int32_t i = 0; i < count; i++) added[i] = l->map[added[i]];
     l->count += count;
@@ -169,42 +194,27 @@ invit_status inv_lesson_complete(inv_lesson *l, inv_teacher *t, const invit_inst
     const int32_t *order = inv_walk_order(w, &l->count);
     memcpy(l->order, order, (size_t)l->count * sizeof *order);
     l->own = l->count;
-    memset(l->done, 0, (size_t)p->n * sizeof *l->done);
-    for (int32_t i = 0; i < l->count; i++) l->done[order[i]] = true;
+    mark_visited(l, p, order, l->count);
     return p->problem == INVIT_TSP
                ? complete_tsp(l, t, p, effort, seed, err)
                : complete_cvrp(l, t, p, inv_walk_last(w), inv_walk_load(w), effort, seed, err);
 }
 
-static double between(const invit_instance *p, int32_t a, int32_t b)
-{
-    return hypot(p->xy[2 * (size_t)a] - p->xy[2 * (size_t)b],
-                 p->xy[2 * (size_t)a + 1] - p->xy[2 * (size_t)b + 1]);
-}
-
 invit_status inv_lesson_price(inv_lesson *l, inv_teacher *t, const invit_instance *p, const inv_walk *w,
                               int32_t node, double effort, uint64_t seed, double *cost, invit_error *err)
 {
-    int32_t count, last = inv_walk_last(w), routes;
+    int32_t count, found;
     const int32_t *order = inv_walk_order(w, &count);
-    memset(l->done, 0, (size_t)p->n * sizeof *l->done);
-    for (int32_t i = 0; i < count; i++) l->done[order[i]] = true;
-    *cost = between(p, last, node);
     double rest;
+    mark_visited(l, p, order, count);
     if (p->problem == INVIT_TSP) {
-        put(l, p, 0, node);
-        put(l, p, 1, order[0]);
-        INV_CHECK(inv_teach_tsp(t, l->xy, put_unvisited(l, p, 2), 0, 1, effort, seed, l->nodes, &rest, err));
-        *cost += rest - between(p, node, order[0]);
-        return INVIT_OK;
+        INV_CHECK(teach_path(l, t, p, node, order[0], effort, seed, &found, &rest, err));
+        rest -= inv_straight(p, node, order[0]);
+    } else {
+        int32_t load = node == 0 ? 0 : inv_walk_load(w) - p->demand[node];
+        INV_CHECK(teach_routes(l, t, p, node, load, effort, seed, &found, &rest, err));
     }
-    bool open = node != 0;
-    put(l, p, 0, 0);
-    if (open) put(l, p, 1, node);
-    INV_CHECK(inv_teach_cvrp(t, l->xy, l->demand, put_unvisited(l, p, open ? 2 : 1), (int32_t)p->capacity,
-                             open ? 1 : -1, open ? inv_walk_load(w) - p->demand[node] : 0, effort, seed,
-                             l->nodes, l->start, &routes, &rest, err));
-    *cost += rest;
+    *cost = inv_straight(p, inv_walk_last(w), node) + rest;
     return INVIT_OK;
 }
 

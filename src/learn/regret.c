@@ -31,19 +31,6 @@ static int32_t likely(const float *logp, int32_t candidates, int32_t *list)
     return count;
 }
 
-static double length_so_far(const invit_instance *p, const inv_walk *walk)
-{
-    int32_t count;
-    const int32_t *order = inv_walk_order(walk, &count);
-    double length = 0;
-    for (int32_t i = 0; i < count; i++) {
-        int32_t from = i > 0 ? order[i - 1] : p->problem == INVIT_CVRP ? 0 : order[0];
-        length += hypot(p->xy[2 * (size_t)from] - p->xy[2 * (size_t)order[i]],
-                        p->xy[2 * (size_t)from + 1] - p->xy[2 * (size_t)order[i] + 1]);
-    }
-    return length;
-}
-
 static invit_status price(void *context, int32_t i, const inv_state *s, const float *logp, invit_error *err)
 {
     pricing *c = context;
@@ -62,7 +49,9 @@ static invit_status price(void *context, int32_t i, const inv_state *s, const fl
         if (cost[k] < cost[best]) best = k;
     }
     const invit_instance *p = w->instance[i];
-    double edge = (length_so_far(p, w->walk[i]) + cost[best]) / p->n;
+    int32_t entries;
+    const int32_t *order = inv_walk_order(w->walk[i], &entries);
+    double edge = (inv_length_so_far(p, order, entries) + cost[best]) / p->n;
     for (int32_t j = 0; j < candidates; j++) w->price[j] = NAN;
     for (int32_t k = 0; k < count; k++)
         w->price[list[k]] = edge > 0 ? fminf(highest, (float)((cost[k] - cost[best]) / edge)) : 0;
@@ -71,12 +60,7 @@ static invit_status price(void *context, int32_t i, const inv_state *s, const fl
 
 invit_status inv_price_tours(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t count, invit_error *err)
 {
-    for (int32_t i = 0; i < count; i++) {
-        const invit_instance *p = w->instance[i];
-        inv_frame_for_copy(p, 1 + (int)inv_rng_below(&lane->rng, 2), &lane->rng, &w->frame[i]);
-        int32_t start = p->problem == INVIT_TSP ? (int32_t)inv_rng_below(&lane->rng, (uint32_t)p->n) : 0;
-        inv_walk_start(w->walk[i], start, &w->frame[i]);
-    }
+    for (int32_t i = 0; i < count; i++) inv_worker_start(w, i, &lane->rng);
     pricing c = {t, w, lane};
     inv_watcher watcher = {price, &c};
     int64_t decisions = 0;

@@ -38,10 +38,8 @@ static invit_status mark_doubt(void *context, int32_t i, const inv_state *s, con
     (void)s;
     (void)err;
     const doubter *d = context;
-    int32_t at, candidates = inv_candidates(&d->t->config);
-    float best = logp[0];
-    for (int32_t j = 1; j < candidates; j++)
-        if (logp[j] > best) best = logp[j];
+    int32_t at;
+    float best = logp[inv_likeliest(logp, inv_candidates(&d->t->config))];
     (void)inv_walk_order(d->w->walk[i], &at);
     d->w->doubtful[i][at] = !((double)expf(best) > 1 - d->t->o->doubt); /* NAN is doubtful */
     return INVIT_OK;

@@ -1,6 +1,7 @@
 #include "learn/roll.h"
 
 #include "learn/lesson.h"
+#include "problem/metric.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ void inv_roller_destroy(inv_roller *r)
     *r = (inv_roller){0};
 }
 
-static int32_t likeliest(const float *logp, int32_t candidates)
+int32_t inv_likeliest(const float *logp, int32_t candidates)
 {
     int32_t best = 0;
     for (int32_t j = 1; j < candidates; j++)
@@ -35,7 +36,7 @@ static int32_t likeliest(const float *logp, int32_t candidates)
 static int32_t sampled(const float *logp, int32_t candidates, inv_rng *rng)
 {
     double u = inv_rng_double(rng);
-    int32_t last = likeliest(logp, candidates); /* in case rounding leaves a little over */
+    int32_t last = inv_likeliest(logp, candidates); /* in case rounding leaves a little over */
     for (int32_t j = 0; j < candidates; j++) {
         if (!(logp[j] > -INFINITY)) continue;
         u -= exp((double)logp[j]);
@@ -80,25 +81,30 @@ invit_status inv_roll(inv_roller *r, inv_policy *policy, const inv_config *c, in
         for (int32_t a = 0; a < active; a++) {
             const float *logp = r->logp + (size_t)a * (size_t)r->candidates;
             if (watcher) INV_CHECK(watcher->look(watcher->context, r->active[a], &r->state[a], logp, err));
-            int32_t pick = sample ? sampled(logp, r->candidates, sample) : likeliest(logp, r->candidates);
+            int32_t pick = sample ? sampled(logp, r->candidates, sample) : inv_likeliest(logp, r->candidates);
             inv_walk_visit(walk[r->active[a]], inv_candidate_node(c, &r->state[a], pick));
         }
     }
 }
 
-static double between(const double *xy, int32_t a, int32_t b)
+double inv_straight(const invit_instance *p, int32_t a, int32_t b)
 {
-    double dx = xy[2 * (size_t)a] - xy[2 * (size_t)b], dy = xy[2 * (size_t)a + 1] - xy[2 * (size_t)b + 1];
-    return sqrt(dx * dx + dy * dy);
+    return inv_distance(INVIT_EXACT, p->xy + 2 * (size_t)a, p->xy + 2 * (size_t)b);
+}
+
+double inv_length_so_far(const invit_instance *p, const int32_t *order, int32_t count)
+{
+    int32_t at = p->problem == INVIT_CVRP ? 0 : order[0];
+    double length = 0;
+    for (int32_t i = 0; i < count; i++) {
+        length += inv_straight(p, at, order[i]);
+        at = order[i];
+    }
+    return length;
 }
 
 double inv_order_length(const invit_instance *p, const int32_t *order, int32_t count)
 {
-    int32_t at = p->problem == INVIT_CVRP ? 0 : order[0], home = at;
-    double length = 0;
-    for (int32_t i = 0; i < count; i++) {
-        length += between(p->xy, at, order[i]);
-        at = order[i];
-    }
-    return length + between(p->xy, at, home);
+    int32_t home = p->problem == INVIT_CVRP ? 0 : order[0], last = count > 0 ? order[count - 1] : home;
+    return inv_length_so_far(p, order, count) + inv_straight(p, last, home);
 }

@@ -32,7 +32,12 @@ invit_status inv_roll(inv_roller *r, inv_policy *policy, const inv_config *c, in
                       invit_error *err);
 /* The node that a candidate stands for. */
 int32_t inv_candidate_node(const inv_config *c, const inv_state *s, int32_t candidate);
-/* Length of the walk's closed tour or routes so far, in the instance's coordinates, unrounded. */
+/* The likeliest candidate. */
+int32_t inv_likeliest(const float *logp, int32_t candidates);
+/* Lengths in the instance's coordinates, unrounded: between two nodes, of an order up to its last node, and
+ * of the closed tour or routes. */
+double inv_straight(const invit_instance *p, int32_t a, int32_t b);
+double inv_length_so_far(const invit_instance *p, const int32_t *order, int32_t count);
 double inv_order_length(const invit_instance *p, const int32_t *order, int32_t count);
 
 #endif

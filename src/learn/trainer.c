@@ -21,6 +21,14 @@ invit_status inv_worker_bind(inv_trainer *t, inv_worker *w, int32_t i, const inv
     return inv_walk_create(p, x, t->config.action_k, largest_k(&t->config), &w->walk[i], err);
 }
 
+void inv_worker_start(inv_worker *w, int32_t i, inv_rng *rng)
+{
+    const invit_instance *p = w->instance[i];
+    inv_frame_for_copy(p, 1 + (int)inv_rng_below(rng, 2), rng, &w->frame[i]);
+    int32_t start = p->problem == INVIT_TSP ? (int32_t)inv_rng_below(rng, (uint32_t)p->n) : 0;
+    inv_walk_start(w->walk[i], start, &w->frame[i]);
+}
+
 static int32_t largest_instance(const inv_trainer *t)
 {
     int32_t n = t->mix.largest;

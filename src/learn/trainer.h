@@ -126,6 +126,9 @@ invit_status inv_reinforce_epoch(inv_trainer *t, invit_error *err);
 invit_status inv_worker_bind(inv_trainer *t, inv_worker *w, int32_t i, const invit_instance *p,
                              const inv_index *x, invit_error *err);
 
+/* Starts walk i in a random frame, on a TSP at a random node. */
+void inv_worker_start(inv_worker *w, int32_t i, inv_rng *rng);
+
 /* Lengths by the teacher for the fixed validation instances, from `path` when it is there, else made and
  * saved. */
 invit_status inv_validation_prepare(inv_trainer *t, const char *path, invit_error *err);
