@@ -399,6 +399,42 @@ static void refresh_follows_the_parameters(void **state)
     invit_model_destroy(m);
 }
 
+static void a_grown_model_decides_the_same(void **state)
+{
+    (void)state;
+    for (int v = 0; v < VARIANTS; v++) {
+        inv_config more = variants[v].config;
+        struct invit_model *m = make_model(&variants[v].config, 3), *grown = NULL;
+        more.state_k[more.state_views++] = 40;
+        if (more.state_views > 1 &&
+            more.state_k[more.state_views - 2] > 40) { /* the global view comes last */
+            invit_model_destroy(m);
+            continue;
+        }
+        assert_int_equal(inv_model_create(&more, &grown, NULL), INVIT_OK);
+        assert_int_equal(inv_model_grow(m, grown), m->config.state_views > 0); /* no view, nothing to copy */
+        assert_false(inv_model_grow(grown, m));
+        if (m->config.state_views > 0) {
+            invit_instance *p = make_instance(more.problem, 50, RANDOM, 1);
+            states list = {0};
+            random_rollout(p, &more, 1, &list);
+            double *small = doubles(m), *large = doubles(grown), a[64], b[64];
+            for (int32_t i = 0; i < list.count; i++) {
+                reference_forward(m, small, &list.s[i], a);
+                reference_forward(grown, large, &list.s[i], b);
+                for (int32_t j = 0; j < inv_candidates(&more); j++)
+                    assert_true(a[j] == b[j] || fabs(a[j] - b[j]) < 1e-9);
+            }
+            free(small);
+            free(large);
+            states_free(&list);
+            invit_instance_destroy(p);
+        }
+        invit_model_destroy(grown);
+        invit_model_destroy(m);
+    }
+}
+
 static void refuses_nonsense(void **state)
 {
     (void)state;
@@ -432,6 +468,7 @@ int main(void)
         cmocka_unit_test(a_state_does_not_see_its_batch),
         cmocka_unit_test(gradients_match_finite_differences),
         cmocka_unit_test(refresh_follows_the_parameters),
+        cmocka_unit_test(a_grown_model_decides_the_same),
         cmocka_unit_test(refuses_nonsense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

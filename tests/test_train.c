@@ -325,6 +325,25 @@ static void other_models_are_refused(void **state)
     assert_int_equal(invit_train(&other, true, NULL, NULL, &err), INVIT_ERR_INPUT);
 }
 
+static void views_can_be_added(void **state)
+{
+    (void)state;
+    invit_train_options o, more;
+    invit_model *m = NULL;
+    tiny(&o, INVIT_TSP, INVIT_IMITATE, "few");
+    o.steps = 2;
+    run_to_the_end(&o, false);
+    tiny(&more, INVIT_TSP, INVIT_REINFORCE, "many");
+    more.steps = 2;
+    snprintf(more.init, sizeof more.init, "%.900s/last.safetensors", o.run);
+    snprintf(more.views, sizeof more.views, "%.50s,20", o.views);
+    run_to_the_end(&more, false);
+    char path[1100];
+    snprintf(path, sizeof path, "%.900s/last.safetensors", more.run);
+    assert_int_equal(invit_model_load(path, &m, NULL), INVIT_OK);
+    invit_model_destroy(m);
+}
+
 static void damage_is_noticed(void **state)
 {
     (void)state;
@@ -465,6 +484,7 @@ int main(void)
         cmocka_unit_test(kills_change_nothing),
         cmocka_unit_test(label_files_teach),
         cmocka_unit_test(other_models_are_refused),
+        cmocka_unit_test(views_can_be_added),
         cmocka_unit_test(damage_is_noticed),
         cmocka_unit_test(runs_that_blow_up_stop),
         cmocka_unit_test(a_full_disk_leaves_the_checkpoint),

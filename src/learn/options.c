@@ -26,7 +26,7 @@ static const row table[] = {
     {"problem", "tsp|cvrp", "what to solve", PROBLEM, FIELD(problem), 0, 0},
     {"method", "imitate|reinforce", "how to learn", METHOD, FIELD(method), 0, 0},
     {"run", "DIR", "the run's directory: config, log, checkpoint, best weights", TEXT, FIELD(run), 0, 0},
-    {"init", "FILE", "begin with these weights", TEXT, FIELD(init), 0, 0},
+    {"init", "FILE", "begin with these weights; a model of fewer views grows", TEXT, FIELD(init), 0, 0},
     {"minutes", "M", "stop after M minutes", REAL, FIELD(minutes), 0, BIG},
     {"steps", "N", "stop after N steps (0: the minutes decide)", WHOLE, FIELD(steps), 0, BIG},
     {"seed", "N", "seed of everything random", WHOLE, FIELD(seed), 0, BIG},

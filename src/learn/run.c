@@ -28,6 +28,7 @@ typedef struct run {
     double reported;       /* inv_now() at the last progress report            */
     double session_start;  /* s.seconds when the session began                 */
     int64_t session_steps; /* s.step when the session began                    */
+    double filled;         /* s.seconds after the session's first step         */
 } run;
 
 /* ---- files
@@ -227,8 +228,11 @@ static invit_status save(run *r, invit_error *err)
 {
     inv_trainer *t = r->t;
     inv_run_state *s = &t->s;
-    if (t->o->steps == 0) { /* plan anew from the rate so far; the plan is part of the checkpoint */
-        double rate = (double)(s->step - r->session_steps) / fmax(1e-3, s->seconds - r->session_start);
+    /* Plan anew from the rate so far, without the first step, which fills the pools; the plan is part of the
+     * checkpoint. */
+    int64_t steps = s->step - r->session_steps - 1;
+    if (t->o->steps == 0 && steps > 0) {
+        double rate = (double)steps / fmax(1e-3, s->seconds - r->filled);
         s->steps_left = fmax(1, floor(rate * (60 * t->o->minutes - s->seconds)));
     }
     double waited = inv_now() - r->logged; /* the log's clock stops with the session */
@@ -284,6 +288,7 @@ static invit_status train(run *r, bool *finished, invit_error *err)
                             BAD_STEPS, (long long)s->step, r->checkpoint);
         d = decide(r);
         s->seconds = d.seconds;
+        if (s->step == r->session_steps + 1) r->filled = s->seconds;
         if (t->o->method == INVIT_REINFORCE && s->step % t->o->epoch == 0)
             INV_CHECK(inv_reinforce_epoch(t, err));
         if (s->step % t->o->log_every == 0 && s->tally_steps > 0) INV_CHECK(log_progress(r, err));

@@ -163,15 +163,15 @@ static invit_status init_weights(inv_trainer *t, invit_error *err)
     INV_CHECK(invit_model_load(t->o->init, &m, err));
     invit_status status = INVIT_OK;
     const inv_config *a = &m->config, *b = &t->config;
-    if (!same_model(a, b))
+    if (same_model(a, b))
+        memcpy(t->model->param, m->param, m->params * sizeof *m->param);
+    else if (!inv_model_grow(m, t->model))
         status = inv_fail(
             err, INVIT_ERR_INPUT,
             "%s holds another model: %s, width %d, %d state view(s), k %d; this run has %s, width %d, %d "
             "state view(s), k %d",
             t->o->init, a->problem == INVIT_TSP ? "tsp" : "cvrp", a->dim, a->state_views, a->action_k,
             b->problem == INVIT_TSP ? "tsp" : "cvrp", b->dim, b->state_views, b->action_k);
-    else
-        memcpy(t->model->param, m->param, m->params * sizeof *m->param);
     invit_model_destroy(m);
     return status;
 }

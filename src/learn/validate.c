@@ -1,4 +1,5 @@
-/* Validation: greedy and best-of-16 gaps on fixed instances, against lengths the teacher found once. */
+/* Validation: greedy and best-of-16 gaps on fixed instances of the four distributions in turn, against
+ * lengths the teacher found once. */
 #include "learn/exam.h"
 
 #include "base/outfile.h"
@@ -19,8 +20,11 @@ static int32_t large_size(const inv_trainer *t)
 static invit_status validation_instance(const inv_trainer *t, int32_t i, invit_instance **out,
                                         invit_error *err)
 {
+    static const invit_distribution all[] = {INVIT_UNIFORM, INVIT_CLUSTERED, INVIT_EXPLOSION,
+                                             INVIT_IMPLOSION};
     bool small = i < t->o->validate_small;
-    return invit_generate(t->config.problem, INVIT_UNIFORM, small ? 100 : large_size(t), VALIDATION_SEED,
+    int64_t turn = small ? i : i - t->o->validate_small;
+    return invit_generate(t->config.problem, all[turn % 4], small ? 100 : large_size(t), VALIDATION_SEED,
                           (uint64_t)i, out, err);
 }
 
