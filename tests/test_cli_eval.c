@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "folder.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,28 +19,12 @@
 #define GOLDEN TEST_DATA "/golden/"
 
 static char said[1 << 18]; /* what the last command wrote */
-static char dir[64];
-
-static int setup(void **state)
-{
-    (void)state;
-    strcpy(dir, "/tmp/invit-eval-XXXXXX");
-    return mkdtemp(dir) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -r %s", dir);
-    return system(command);
-}
 
 /* Runs `invit ARGUMENTS` inside the test's folder and returns its exit code. */
 static int invit(const char *arguments)
 {
     char command[2048];
-    snprintf(command, sizeof command, "cd %s && { '%s' %s; } 2>&1", dir, TEST_BINARY, arguments);
+    snprintf(command, sizeof command, "cd %s && { '%s' %s; } 2>&1", folder, TEST_BINARY, arguments);
     FILE *pipe = popen(command, "r");
     assert_non_null(pipe);
     size_t length = fread(said, 1, sizeof said - 1, pipe);
@@ -76,7 +62,7 @@ static void msvdrp_for_both_problems(void **state)
     json_decref(all);
     ok("eval msvdrp --sets tsp-100 --dist uniform --limit 1 --construct greedy --iterations 50 -f markdown "
        "-o out.md");
-    assert_int_equal(access(strcat(strcpy(said, dir), "/out.md"), F_OK), 0);
+    assert_int_equal(access(strcat(strcpy(said, folder), "/out.md"), F_OK), 0);
 }
 
 static void a_library_folder(void **state)
@@ -144,11 +130,11 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(msvdrp_for_both_problems, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_library_folder, setup, teardown),
-        cmocka_unit_test_setup_teardown(one_variant_of_the_ablation, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_three_findings, setup, teardown),
-        cmocka_unit_test_setup_teardown(refusals, setup, teardown),
+        cmocka_unit_test_setup_teardown(msvdrp_for_both_problems, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(a_library_folder, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(one_variant_of_the_ablation, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(the_three_findings, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(refusals, make_folder, remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "folder.h"
 #include "invit.h"
 #include "policy/model.h"
 #include "report/eval.h"
@@ -16,32 +17,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static char dir[64];
-
-static int setup(void **state)
-{
-    (void)state;
-    strcpy(dir, "/tmp/invit-eval-XXXXXX");
-    return mkdtemp(dir) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -r %s", dir);
-    return system(command);
-}
-
-static const char *in_dir(const char *name)
-{
-    static char path[16][256];
-    static int next;
-    char *p = path[next++ % 16];
-    snprintf(p, sizeof path[0], "%s/%s", dir, name);
-    return p;
-}
 
 static char *slurp(const char *path)
 {
@@ -75,7 +50,7 @@ static invit_eval_options quick(int set, int limit)
     invit_eval_options o = invit_eval_defaults();
     for (int i = 0; i < INVIT_EVAL_SETS; i++) o.set[i] = i == set;
     for (int i = 0; i < 4; i++) o.distribution[i] = i == INVIT_CLUSTERED;
-    o.dir = dir;
+    o.dir = folder;
     o.limit = limit;
     o.reference_effort = 0.02;
     o.solve.construct = INVIT_CONSTRUCT_NEAREST;
@@ -101,11 +76,11 @@ static void references_are_made_once_and_extended(void **state)
     for (int cvrp = 0; cvrp < 2; cvrp++) {
         int set = cvrp ? 4 : 0;
         if (make_references(set, 3, &err) != INVIT_OK) fail_msg("%s", err.message);
-        char *before = slurp(in_dir(names[cvrp]));
+        char *before = slurp(in_folder(names[cvrp]));
         assert_int_equal(lines(before), 3);
         assert_int_equal(make_references(set, 5, &err), INVIT_OK);
         assert_int_equal(make_references(set, 2, &err), INVIT_OK);
-        char *after = slurp(in_dir(names[cvrp]));
+        char *after = slurp(in_folder(names[cvrp]));
         assert_int_equal(lines(after), 5);
         assert_memory_equal(before, after, strlen(before));
         /* Cut anywhere in the last line, it is made again. */
@@ -113,9 +88,9 @@ static void references_are_made_once_and_extended(void **state)
         while (last[-1] != '\n') last--;
         for (int k = 0; k < 6; k++) {
             long cut = last - after + (long)(strlen(last) - 1) * k / 5;
-            assert_int_equal(truncate(in_dir(names[cvrp]), cut), 0);
+            assert_int_equal(truncate(in_folder(names[cvrp]), cut), 0);
             assert_int_equal(make_references(set, 5, &err), INVIT_OK);
-            char *again = slurp(in_dir(names[cvrp]));
+            char *again = slurp(in_folder(names[cvrp]));
             assert_int_equal(lines(again), 5);
             /* the same solution; only its seconds may differ */
             assert_memory_equal(after, again, (size_t)(strrchr(after, ' ') - after));
@@ -124,7 +99,7 @@ static void references_are_made_once_and_extended(void **state)
         free(before);
         free(after);
     }
-    json_t *all = json_load_file(in_dir("tsp100-clustered.sol.json"), 0, NULL);
+    json_t *all = json_load_file(in_folder("tsp100-clustered.sol.json"), 0, NULL);
     assert_non_null(all);
     assert_int_equal(json_array_size(json_object_get(all, "runs")), 1);
     json_decref(all);
@@ -135,7 +110,7 @@ static void wrong_references_are_refused(void **state)
     (void)state;
     invit_error err;
     assert_int_equal(make_references(0, 3, &err), INVIT_OK);
-    const char *path = in_dir("tsp100-clustered.sol.txt");
+    const char *path = in_folder("tsp100-clustered.sol.txt");
     char *good = slurp(path), *text = malloc(strlen(good) + 100);
 
     /* a reference for another instance: two lines exchanged */
@@ -171,7 +146,7 @@ static void wrong_references_are_refused(void **state)
     assert_non_null(strstr(err.message, "other instances"));
 
     /* somebody else's file is used, but not added to */
-    assert_int_equal(unlink(in_dir("tsp100-clustered.sol.json")), 0);
+    assert_int_equal(unlink(in_folder("tsp100-clustered.sol.json")), 0);
     assert_int_equal(make_references(0, 3, &err), INVIT_OK);
     assert_int_equal(make_references(0, 4, &err), INVIT_ERR_INPUT);
     assert_non_null(strstr(err.message, "3 references, expected 4"));
@@ -183,7 +158,7 @@ static void a_set_of_another_size_is_refused(void **state)
 {
     (void)state;
     invit_error err;
-    spit(in_dir("tsp100-clustered.txt"), "0,0 1,0 1,1 0,1\n");
+    spit(in_folder("tsp100-clustered.txt"), "0,0 1,0 1,1 0,1\n");
     assert_int_equal(make_references(0, 3, &err), INVIT_ERR_INPUT);
     assert_non_null(strstr(err.message, "expected TSP-100"));
 }
@@ -218,7 +193,7 @@ static void sets_are_measured_and_resumed(void **state)
     int32_t failures;
     invit_eval_options o = quick(0, 4);
     o.set[4] = true;
-    o.results = in_dir("results.csv");
+    o.results = in_folder("results.csv");
     o.baselines = o.instances = true;
     if (invit_eval_msvdrp(&o, &report, &failures, &err) != INVIT_OK) fail_msg("%s", err.message);
     assert_int_equal(failures, 0);
@@ -246,7 +221,7 @@ static void sets_are_measured_and_resumed(void **state)
     /* Resumed, nothing is done again; compared with itself, everything is a tie. */
     char *before = slurp(o.results);
     o.resume = true;
-    char *copy = strdup(in_dir("copy.csv"));
+    char *copy = strdup(in_folder("copy.csv"));
     spit(copy, before);
     o.against = copy;
     assert_int_equal(invit_eval_msvdrp(&o, &report, &failures, &err), INVIT_OK);
@@ -296,14 +271,14 @@ static void libraries_are_measured(void **state)
     invit_eval_options o = invit_eval_defaults();
     o.solve.construct = INVIT_CONSTRUCT_NEAREST;
     o.baselines = true;
-    spit(in_dir("square.tsp"), square);
-    spit(in_dir("square.opt.tour"), "TYPE: TOUR\nDIMENSION: 4\nTOUR_SECTION\n1\n2\n3\n4\n-1\nEOF\n");
-    spit(in_dir("broken.tsp"), "NAME: broken\nTYPE: TSP\nDIMENSION: 4\n");
+    spit(in_folder("square.tsp"), square);
+    spit(in_folder("square.opt.tour"), "TYPE: TOUR\nDIMENSION: 4\nTOUR_SECTION\n1\n2\n3\n4\n-1\nEOF\n");
+    spit(in_folder("broken.tsp"), "NAME: broken\nTYPE: TSP\nDIMENSION: 4\n");
     /* berlin52's name is known to the paper and to the best-known table, whatever its nodes are here */
-    spit(in_dir("berlin52.tsp"),
+    spit(in_folder("berlin52.tsp"),
          "NAME: berlin52\nTYPE: TSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n"
          "1 0 0\n2 0 3000\n3 4000 0\nEOF\n");
-    const char *paths[] = {dir};
+    const char *paths[] = {folder};
     if (invit_eval_files(&o, paths, 1, &report, &failures, &err) != INVIT_OK) fail_msg("%s", err.message);
     assert_int_equal(failures, 1);
     json_t *t = table(report, "TSP by instance"), *failed = table(report, "Failed"),
@@ -319,7 +294,7 @@ static void libraries_are_measured(void **state)
     invit_report_destroy(report);
 
     /* A tour that is none, or whose length is a lie, makes its instance fail, not the run. */
-    spit(in_dir("square.opt.tour"), "TYPE: TOUR\nDIMENSION: 4\nTOUR_SECTION\n1\n2\n2\n4\n-1\nEOF\n");
+    spit(in_folder("square.opt.tour"), "TYPE: TOUR\nDIMENSION: 4\nTOUR_SECTION\n1\n2\n2\n4\n-1\nEOF\n");
     assert_int_equal(invit_eval_files(&o, paths, 1, &report, &failures, &err), INVIT_OK);
     assert_int_equal(failures, 2);
     invit_report_destroy(report);
@@ -339,13 +314,13 @@ static void same_names_and_many_in_a_file(void **state)
     int32_t failures;
     invit_eval_options o = invit_eval_defaults();
     o.solve.construct = INVIT_CONSTRUCT_NEAREST;
-    o.results = in_dir("results.csv");
-    spit(in_dir("a.tsp"), square);
-    spit(in_dir("b.tsp"),
+    o.results = in_folder("results.csv");
+    spit(in_folder("a.tsp"), square);
+    spit(in_folder("b.tsp"),
          "NAME: square\nTYPE: TSP\nDIMENSION: 4\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n"
          "1 0 0\n2 0 20\n3 20 20\n4 20 0\nEOF\n");
-    spit(in_dir("set.txt"), "0,0 0,1 1,1 1,0 .5,2\n0,0 0,2 2,2 2,0 1,4\n");
-    const char *paths[] = {dir, in_dir("set.txt")};
+    spit(in_folder("set.txt"), "0,0 0,1 1,1 1,0 .5,2\n0,0 0,2 2,2 2,0 1,4\n");
+    const char *paths[] = {folder, in_folder("set.txt")};
     if (invit_eval_files(&o, paths, 2, &report, &failures, &err) != INVIT_OK) fail_msg("%s", err.message);
     assert_int_equal(failures, 0);
     json_t *t = table(report, "TSP by instance");
@@ -365,16 +340,16 @@ static void best_known_values_from_a_file(void **state)
     int32_t failures;
     invit_eval_options o = invit_eval_defaults();
     o.solve.construct = INVIT_CONSTRUCT_NEAREST;
-    o.best_known = in_dir("best.csv");
-    spit(in_dir("square.tsp"), square);
-    spit(in_dir("best.csv"), "instance,best_known\nsquare,32\n");
-    const char *paths[] = {in_dir("square.tsp")};
+    o.best_known = in_folder("best.csv");
+    spit(in_folder("square.tsp"), square);
+    spit(in_folder("best.csv"), "instance,best_known\nsquare,32\n");
+    const char *paths[] = {in_folder("square.tsp")};
     assert_int_equal(invit_eval_files(&o, paths, 1, &report, &failures, &err), INVIT_OK);
     json_t *t = table(report, "TSP by instance");
     assert_true(fabs(number(t, 0, "nearest neighbour") - 25) < 1e-9);
     json_decref(t);
     invit_report_destroy(report);
-    spit(in_dir("best.csv"), "instance,best_known\nsquare,many\n");
+    spit(in_folder("best.csv"), "instance,best_known\nsquare,many\n");
     assert_int_equal(invit_eval_files(&o, paths, 1, &report, &failures, &err), INVIT_OK);
     assert_int_equal(failures, 1);
     invit_report_destroy(report);
@@ -383,14 +358,14 @@ static void best_known_values_from_a_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(references_are_made_once_and_extended, setup, teardown),
-        cmocka_unit_test_setup_teardown(wrong_references_are_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_set_of_another_size_is_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(sets_are_measured_and_resumed, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_model_is_asked_for, setup, teardown),
-        cmocka_unit_test_setup_teardown(libraries_are_measured, setup, teardown),
-        cmocka_unit_test_setup_teardown(same_names_and_many_in_a_file, setup, teardown),
-        cmocka_unit_test_setup_teardown(best_known_values_from_a_file, setup, teardown),
+        cmocka_unit_test_setup_teardown(references_are_made_once_and_extended, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(wrong_references_are_refused, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(a_set_of_another_size_is_refused, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(sets_are_measured_and_resumed, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(a_model_is_asked_for, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(libraries_are_measured, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(same_names_and_many_in_a_file, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(best_known_values_from_a_file, make_folder, remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

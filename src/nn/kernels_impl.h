@@ -203,73 +203,47 @@ typedef struct product {
     inv_epilogue epilogue;
 } product;
 
-#define TILE_CASE(R)                                                                                         \
+/* The tile with `rows` rows, a constant in each case, and the rest of its arguments. */
+#define TILE_CASE(R, ...)                                                                                    \
     case R:                                                                                                  \
-        if (R <= MR)                                                                                         \
-            tile(R <= MR ? R : 1, s->K, A, s->rs, s->ks, B, s->bs, C, s->ldc, cols, bias, s->epilogue,       \
-                 mask);                                                                                      \
+        if (R <= MR) tile(R <= MR ? R : 1, __VA_ARGS__);                                                     \
         break;
+#define TILE(rows, ...)                                                                                      \
+    switch (rows) {                                                                                          \
+        TILE_CASE(1, __VA_ARGS__)                                                                            \
+        TILE_CASE(2, __VA_ARGS__)                                                                            \
+        TILE_CASE(3, __VA_ARGS__)                                                                            \
+        TILE_CASE(4, __VA_ARGS__)                                                                            \
+        TILE_CASE(5, __VA_ARGS__)                                                                            \
+        TILE_CASE(6, __VA_ARGS__)                                                                            \
+        TILE_CASE(7, __VA_ARGS__)                                                                            \
+        TILE_CASE(8, __VA_ARGS__)                                                                            \
+        TILE_CASE(9, __VA_ARGS__)                                                                            \
+        TILE_CASE(10, __VA_ARGS__)                                                                           \
+        TILE_CASE(11, __VA_ARGS__)                                                                           \
+        TILE_CASE(12, __VA_ARGS__)                                                                           \
+    }
 
 /* General strides: for the small products of attention and the weight gradients. */
 static void tile_any(int rows, const product *s, const float *A, const float *B, float *C, int cols,
                      const float *bias, const float *mask)
 {
-    switch (rows) {
-        TILE_CASE(1)
-        TILE_CASE(2)
-        TILE_CASE(3)
-        TILE_CASE(4)
-        TILE_CASE(5) TILE_CASE(6) TILE_CASE(7) TILE_CASE(8) TILE_CASE(9) TILE_CASE(10) TILE_CASE(11)
-            TILE_CASE(12)
-    }
+    TILE(rows, s->K, A, s->rs, s->ks, B, s->bs, C, s->ldc, cols, bias, s->epilogue, mask)
 }
-
-#undef TILE_CASE
-#define TILE_CASE(R)                                                                                         \
-    case R:                                                                                                  \
-        if (R <= MR)                                                                                         \
-            tile(R <= MR ? R : 1, s->K, A, s->rs, 1, B, INV_PANEL, C, s->ldc, cols, bias, s->epilogue,       \
-                 mask);                                                                                      \
-        break;
 
 /* Rows contiguous, B packed: the one that matters. */
 static void tile_packed(int rows, const product *s, const float *A, const float *B, float *C, int cols,
                         const float *bias, const float *mask)
 {
-    switch (rows) {
-        TILE_CASE(1)
-        TILE_CASE(2)
-        TILE_CASE(3)
-        TILE_CASE(4)
-        TILE_CASE(5) TILE_CASE(6) TILE_CASE(7) TILE_CASE(8) TILE_CASE(9) TILE_CASE(10) TILE_CASE(11)
-            TILE_CASE(12)
-    }
+    TILE(rows, s->K, A, s->rs, 1, B, INV_PANEL, C, s->ldc, cols, bias, s->epilogue, mask)
 }
-#undef TILE_CASE
-#define TILE_CASE(R)                                                                                         \
-    case R:                                                                                                  \
-        if (R <= MR)                                                                                         \
-            tile(R <= MR ? R : 1, s->K, A, 1, WIDTH_BLOCK, B, s->bs, C, s->ldc, cols, NULL, INV_ADD, NULL);  \
-        break;
 
 /* A transposed and copied together, B as it is: for weight gradients. */
 static void tile_transposed(int rows, const product *s, const float *A, const float *B, float *C, int cols)
 {
-    switch (rows) {
-        TILE_CASE(1)
-        TILE_CASE(2)
-        TILE_CASE(3)
-        TILE_CASE(4)
-        TILE_CASE(5)
-        TILE_CASE(6)
-        TILE_CASE(7)
-        TILE_CASE(8)
-        TILE_CASE(9)
-        TILE_CASE(10)
-        TILE_CASE(11)
-        TILE_CASE(12)
-    }
+    TILE(rows, s->K, A, 1, WIDTH_BLOCK, B, s->bs, C, s->ldc, cols, NULL, INV_ADD, NULL)
 }
+#undef TILE
 #undef TILE_CASE
 
 /* Rows are cut into tiles (and tiles into blocks) as evenly as can be: the first `longer` parts have one

@@ -1,6 +1,8 @@
 /* One CSV line per evaluated instance, synced as it is written. */
 #include "report/eval_journal.h"
 
+#include "report/tables.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -207,20 +209,6 @@ done:
 
 /* ---- writing ------------------------------------------------------------------------------------ */
 
-static void put_field(FILE *f, const char *s)
-{
-    if (!strpbrk(s, ",\"")) {
-        fputs(s, f);
-        return;
-    }
-    fputc('"', f);
-    for (; *s; s++) {
-        if (*s == '"') fputc('"', f);
-        fputc(*s, f);
-    }
-    fputc('"', f);
-}
-
 static void put_number(FILE *f, double x, const char *format)
 {
     fputc(',', f);
@@ -239,16 +227,16 @@ invit_status inv_journal_add(inv_journal *j, const inv_outcome *o, invit_error *
 {
     INV_CHECK(remember(j, o, err));
     if (!j->file) return INVIT_OK;
-    put_field(j->file, o->set);
+    inv_csv_field(j->file, o->set);
     fputc(',', j->file);
-    put_field(j->file, o->name);
+    inv_csv_field(j->file, o->name);
     fprintf(j->file, ",%d", o->nodes);
     put_number(j->file, o->length, "%.12g");
     put_number(j->file, o->reference, "%.12g");
     put_number(j->file, o->gap, "%.6f");
     put_number(j->file, o->seconds, "%.6f");
     fprintf(j->file, ",%lld,", (long long)o->decisions);
-    put_field(j->file, o->error);
+    inv_csv_field(j->file, o->error);
     fputc('\n', j->file);
     return sync_file(j, err);
 }

@@ -283,7 +283,7 @@ static void write_markdown(FILE *f, const inv_table *t, const int *w)
     if (t->note) fprintf(f, "\n%s\n", t->note);
 }
 
-static void csv_field(FILE *f, const char *s)
+void inv_csv_field(FILE *f, const char *s)
 {
     if (!strpbrk(s, ",\"\r\n")) {
         fputs(s, f);
@@ -305,9 +305,9 @@ static void write_csv(FILE *f, const inv_table *t, bool with_title)
             if (c) fputc(',', f);
             const inv_cell *x = r < 0 ? NULL : &t->cell[(size_t)r * (size_t)t->columns + (size_t)c];
             if (!x)
-                csv_field(f, t->column[c].name);
+                inv_csv_field(f, t->column[c].name);
             else if (!x->is_number)
-                csv_field(f, x->text ? x->text : "");
+                inv_csv_field(f, x->text ? x->text : "");
             else if (isfinite(x->number))
                 fprintf(f, "%.10g", x->number);
         }

@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 
+#include <stdio.h>
+
 typedef struct inv_cell {
     char *text;    /* as shown to people; NULL: empty                                   */
     double number; /* the value itself, for CSV and JSON; NaN when the cell is a text   */
@@ -50,6 +52,9 @@ invit_status inv_report_create(struct invit_report **out, invit_error *err);
 /* A new empty table at the end of the report; NULL when memory is out, which all functions below accept and the render
  * call reports. */
 inv_table *inv_report_table(struct invit_report *r, const char *title);
+
+/* One field of a CSV line, in quotes where it must be. */
+void inv_csv_field(FILE *f, const char *s);
 
 void inv_table_column(inv_table *t, const char *name, bool right);
 /* Begins the next row; missing cells of the row before stay empty. */

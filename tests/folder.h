@@ -1,0 +1,36 @@
+/* A folder of a test's own, gone when it is over. */
+#ifndef INVIT_TESTS_FOLDER_H
+#define INVIT_TESTS_FOLDER_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char folder[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/invit-test-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+/* A path in it; good for the next 16 calls. */
+static inline const char *in_folder(const char *name)
+{
+    static char path[16][256];
+    static int turn;
+    turn = (turn + 1) % 16;
+    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
+    return path[turn];
+}
+
+#endif
