@@ -292,6 +292,8 @@ static void prices_are_what_completions_cost(void **state)
         double so_far = inv_order_length(p, order, count) -
                         hypot(p->xy[2 * last] - p->xy[2 * home], p->xy[2 * last + 1] - p->xy[2 * home + 1]);
         double rest = inv_order_length(p, l.order, l.count) - so_far, cost;
+        assert_int_equal(inv_lesson_rest(&l, teacher, p, w, 20, 5, &cost, &err), INVIT_OK);
+        assert_true(fabs(cost - rest) < 1e-9);
         inv_walk_view(w, &s);
         for (int32_t j = 0; j < inv_choices(&s); j++) {
             int32_t node = j < s.action ? s.node[j] : 0;

@@ -138,11 +138,12 @@ static void priced_choices_get_cheaper(void **state)
 static void reinforce_shortens_tours(void **state)
 {
     (void)state;
-    static const char *const baseline[] = {"greedy", "pomo"};
-    for (int i = 0; i < 2; i++) {
+    static const char *const name[] = {"reinforce-greedy", "reinforce-pomo", "reinforce-priced"};
+    for (int i = 0; i < 3; i++) {
         invit_train_options o;
-        tiny(&o, i ? INVIT_CVRP : INVIT_TSP, INVIT_REINFORCE, i ? "reinforce-pomo" : "reinforce-greedy");
-        strcpy(o.baseline, baseline[i]);
+        tiny(&o, i == 1 ? INVIT_CVRP : INVIT_TSP, INVIT_REINFORCE, name[i]);
+        strcpy(o.baseline, i == 0 ? "greedy" : "pomo");
+        if (i == 2) o.lambda = 0.8;
         strcpy(o.data, "uniform:15");
         o.steps = 120;
         o.batch = 64, o.lanes = 4, o.augment = 8;
@@ -150,6 +151,7 @@ static void reinforce_shortens_tours(void **state)
         run_to_the_end(&o, false);
         assert_true(logged(o.run, "length", true) < 0.95 * logged(o.run, "length", false));
         if (i == 0) assert_true(logged(o.run, "swaps", true) > 0);
+        if (i == 2) assert_true(logged(o.run, "credit", true) < logged(o.run, "spread", true));
     }
 }
 
@@ -189,6 +191,7 @@ static void clean_stops_change_nothing(void **state)
         tiny(&b, INVIT_TSP, (invit_train_method)method, method ? "stopped-r" : "stopped");
         a.rollin = b.rollin = 0.4;
         a.regret = b.regret = 0.3;
+        a.lambda = b.lambda = 0.9;
         a.steps = b.steps = 20;
         run_to_the_end(&a, false);
         invit_train_result result = {0};

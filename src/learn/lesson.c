@@ -200,22 +200,37 @@ invit_status inv_lesson_complete(inv_lesson *l, inv_teacher *t, const invit_inst
                : complete_cvrp(l, t, p, inv_walk_last(w), inv_walk_load(w), effort, seed, err);
 }
 
+/* From `at`, which is not among the unvisited nodes, to the end. */
+static invit_status cost_from(inv_lesson *l, inv_teacher *t, const invit_instance *p, int32_t at,
+                              int32_t first, int32_t load, double effort, uint64_t seed, double *cost,
+                              invit_error *err)
+{
+    int32_t found;
+    if (p->problem == INVIT_CVRP) return teach_routes(l, t, p, at, load, effort, seed, &found, cost, err);
+    INV_CHECK(teach_path(l, t, p, at, first, effort, seed, &found, cost, err));
+    *cost -= inv_straight(p, at, first);
+    return INVIT_OK;
+}
+
 invit_status inv_lesson_price(inv_lesson *l, inv_teacher *t, const invit_instance *p, const inv_walk *w,
                               int32_t node, double effort, uint64_t seed, double *cost, invit_error *err)
 {
-    int32_t count, found;
+    int32_t count, load = p->problem == INVIT_TSP || node == 0 ? 0 : inv_walk_load(w) - p->demand[node];
     const int32_t *order = inv_walk_order(w, &count);
-    double rest;
     mark_visited(l, p, order, count);
-    if (p->problem == INVIT_TSP) {
-        INV_CHECK(teach_path(l, t, p, node, order[0], effort, seed, &found, &rest, err));
-        rest -= inv_straight(p, node, order[0]);
-    } else {
-        int32_t load = node == 0 ? 0 : inv_walk_load(w) - p->demand[node];
-        INV_CHECK(teach_routes(l, t, p, node, load, effort, seed, &found, &rest, err));
-    }
-    *cost = inv_straight(p, inv_walk_last(w), node) + rest;
+    INV_CHECK(cost_from(l, t, p, node, count > 0 ? order[0] : 0, load, effort, seed, cost, err));
+    *cost += inv_straight(p, inv_walk_last(w), node);
     return INVIT_OK;
+}
+
+invit_status inv_lesson_rest(inv_lesson *l, inv_teacher *t, const invit_instance *p, const inv_walk *w,
+                             double effort, uint64_t seed, double *cost, invit_error *err)
+{
+    int32_t count;
+    const int32_t *order = inv_walk_order(w, &count);
+    mark_visited(l, p, order, count);
+    return cost_from(l, t, p, inv_walk_last(w), count > 0 ? order[0] : 0, inv_walk_load(w), effort, seed,
+                     cost, err);
 }
 
 int32_t inv_candidate_of(const inv_config *c, const inv_state *s, int32_t node)

@@ -32,6 +32,9 @@ invit_status inv_lesson_complete(inv_lesson *l, inv_teacher *t, const invit_inst
 /* What it costs to go to `node` next (CVRP: 0 is the depot) and then follow the teacher to the end. */
 invit_status inv_lesson_price(inv_lesson *l, inv_teacher *t, const invit_instance *p, const inv_walk *w,
                               int32_t node, double effort, uint64_t seed, double *cost, invit_error *err);
+/* What the walk still costs when the teacher goes on. */
+invit_status inv_lesson_rest(inv_lesson *l, inv_teacher *t, const invit_instance *p, const inv_walk *w,
+                             double effort, uint64_t seed, double *cost, invit_error *err);
 /* TSP: another start and direction for the same tour. (CVRP orders have neither.) */
 void inv_lesson_turn(inv_lesson *l, inv_rng *rng);
 

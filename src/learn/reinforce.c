@@ -100,6 +100,78 @@ static invit_status find_advantages(inv_trainer *t, inv_worker *w, inv_lane *lan
     return INVIT_OK;
 }
 
+/* The credit of each doubtful decision of tour i: the surprises from it on, that is, what the stretch to the
+ * next doubtful decision and the teacher's completion from there cost more than its completion from here.
+ * They add up to the tour's whole gap; later ones count less and less, by lambda each (generalised advantage
+ * estimation, Schulman et al. 2016, with the teacher as the critic). */
+static invit_status credit_decisions(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t i,
+                                     invit_error *err)
+{
+    const invit_instance *p = w->instance[i / t->o->augment];
+    const int32_t *order = w->order[i];
+    int32_t begin = p->problem == INVIT_TSP ? 1 : 0, previous = -1;
+    double *credit = w->credit[i], cost = 0, later = 0;
+    inv_walk_start(w->walk[i], w->begin[i], &w->frame[i]);
+    for (int32_t k = begin; k < w->orders[i]; k++) {
+        if (w->doubtful[i][k]) {
+            double rest;
+            INV_CHECK(inv_lesson_rest(&w->lesson, w->teacher, p, w->walk[i], t->o->effort,
+                                      inv_rng_u64(&lane->rng), &rest, err));
+            if (previous >= 0) credit[previous] += cost + rest;
+            credit[k] = -rest;
+            previous = k;
+            cost = 0;
+        }
+        cost += inv_straight(p, inv_walk_last(w->walk[i]), order[k]);
+        inv_walk_visit(w->walk[i], order[k]);
+    }
+    if (previous >= 0)
+        credit[previous] += cost + inv_straight(p, inv_walk_last(w->walk[i]), begin ? order[0] : 0);
+    for (int32_t k = w->orders[i]; k-- > begin;)
+        if (w->doubtful[i][k]) later = credit[k] += t->o->lambda * later;
+    return INVIT_OK;
+}
+
+enum { STAGES = 10 };
+
+/* Takes away what is usual at that stage of a tour, over the copies of the instance. */
+static void centre_credits(const inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t from)
+{
+    double sum[STAGES] = {0}, count[STAGES] = {0}, length = 0;
+    for (int32_t i = from; i < from + t->o->augment; i++) {
+        length += w->length[i] / (double)t->o->augment;
+        for (int32_t k = 0; k < w->orders[i]; k++)
+            if (w->doubtful[i][k]) {
+                sum[k * STAGES / w->orders[i]] += w->credit[i][k];
+                count[k * STAGES / w->orders[i]]++;
+            }
+    }
+    for (int32_t i = from; i < from + t->o->augment; i++)
+        for (int32_t k = 0; k < w->orders[i]; k++)
+            if (w->doubtful[i][k]) {
+                int32_t stage = k * STAGES / w->orders[i];
+                double x = (w->credit[i][k] - sum[stage] / count[stage]) / (t->o->relative ? length : 1);
+                w->credit[i][k] = x;
+                lane->tally.credit += x * x;
+                lane->tally.credits++;
+            }
+}
+
+static invit_status give_credit(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t count,
+                                invit_error *err)
+{
+    for (int32_t i = 0; i < count; i++) {
+        lane->tally.spread += w->advantage[i] * w->advantage[i];
+        if (t->o->lambda < 1)
+            INV_CHECK(credit_decisions(t, w, lane, i, err));
+        else /* every decision of a tour answers for the whole of it, as published */
+            for (int32_t k = 0; k < w->orders[i]; k++) w->credit[i][k] = w->advantage[i];
+    }
+    for (int32_t i = 0; t->o->lambda < 1 && i < count; i += (int32_t)t->o->augment)
+        centre_credits(t, w, lane, i);
+    return INVIT_OK;
+}
+
 /* d loss / d logit = weight (1[j is the action] - p_j), where weight = advantage / batch. */
 static invit_status learn_chunk(inv_trainer *t, inv_worker *w, inv_lane *lane, invit_error *err)
 {
@@ -123,7 +195,7 @@ static invit_status replay_sample(inv_trainer *t, inv_worker *w, inv_lane *lane,
 {
     inv_walk *walk = w->walk[i];
     /* a share of a tour's states, weighted up: the same gradient on average, for less than the price */
-    float weight = (float)(w->advantage[i] / ((double)t->o->batch * t->o->share));
+    double part = 1 / ((double)t->o->batch * t->o->share);
     inv_walk_start(walk, w->begin[i], &w->frame[i]);
     /* a forced move is never doubtful: its probability is one */
     for (int32_t k = t->config.problem == INVIT_TSP ? 1 : 0; k < w->orders[i]; k++) {
@@ -131,7 +203,7 @@ static invit_status replay_sample(inv_trainer *t, inv_worker *w, inv_lane *lane,
         bool learn = w->doubtful[i][k] && inv_rng_double(&lane->rng) < t->o->share;
         if (learn) {
             inv_walk_view(walk, &s);
-            w->weight[w->chunk.count] = weight;
+            w->weight[w->chunk.count] = (float)(w->credit[i][k] * part);
             INV_CHECK(
                 inv_pool_add(&w->chunk, &s, inv_candidate_of(&t->config, &s, w->order[i][k]), NULL, err));
             if (w->chunk.count == INV_CHUNK) INV_CHECK(learn_chunk(t, w, lane, err));
@@ -151,6 +223,7 @@ invit_status inv_reinforce_lane(inv_trainer *t, inv_worker *w, inv_lane *lane, i
     INV_TRY(roll_copies(t, w, w->roll, count, &lane->rng, &lane->tally.decisions, err));
     keep_samples(t, w, count);
     INV_TRY(find_advantages(t, w, lane, count, err));
+    INV_TRY(give_credit(t, w, lane, count, err));
     for (int32_t i = 0; i < count; i++) INV_TRY(replay_sample(t, w, lane, i, err));
     if (w->chunk.count > 0) INV_TRY(learn_chunk(t, w, lane, err));
     inv_policy_flush_gradient(w->train, t->model, lane->grad);

@@ -128,6 +128,8 @@ static invit_status log_progress(run *r, invit_error *err)
         field(line, sizeof line, "baseline", a->baseline / a->rollouts, "%.5f");
         field(line, sizeof line, "epoch", (double)s->epoch, "%.0f");
         field(line, sizeof line, "swaps", (double)s->swaps, "%.0f");
+        field(line, sizeof line, "spread", sqrt(a->spread / a->rollouts), "%.5f");
+        if (a->credits > 0) field(line, sizeof line, "credit", sqrt(a->credit / a->credits), "%.5f");
     } else {
         field(line, sizeof line, "loss", a->loss / (a->states - a->priced), "%.4f");
         field(line, sizeof line, "accuracy", a->right / (a->states - a->priced), "%.4f");

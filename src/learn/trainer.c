@@ -42,12 +42,15 @@ static invit_status create_orders(inv_trainer *t, inv_worker *w, invit_error *er
     w->order = calloc((size_t)w->walks, sizeof *w->order);
     w->orders = calloc((size_t)w->walks, sizeof *w->orders);
     w->doubtful = calloc((size_t)w->walks, sizeof *w->doubtful);
-    if (!w->order || !w->orders || !w->doubtful)
+    w->credit = calloc((size_t)w->walks, sizeof *w->credit);
+    if (!w->order || !w->orders || !w->doubtful || !w->credit)
         return inv_no_memory(err, (size_t)w->walks * sizeof *w->order);
     for (int32_t i = 0; i < w->walks; i++) {
         w->order[i] = malloc(n * sizeof **w->order);
         w->doubtful[i] = malloc(n * sizeof **w->doubtful);
-        if (!w->order[i] || !w->doubtful[i]) return inv_no_memory(err, n * sizeof **w->order);
+        w->credit[i] = malloc(n * sizeof **w->credit);
+        if (!w->order[i] || !w->doubtful[i] || !w->credit[i])
+            return inv_no_memory(err, n * sizeof **w->credit);
     }
     return INVIT_OK;
 }
@@ -94,6 +97,7 @@ static void destroy_worker(inv_worker *w)
         if (w->walk) inv_walk_destroy(w->walk[i]);
         if (w->order) free(w->order[i]);
         if (w->doubtful) free(w->doubtful[i]);
+        if (w->credit) free(w->credit[i]);
     }
     inv_teacher_destroy(w->teacher);
     inv_lesson_destroy(&w->lesson);
@@ -118,6 +122,7 @@ static void destroy_worker(inv_worker *w)
     free(w->order);
     free(w->orders);
     free(w->doubtful);
+    free(w->credit);
 }
 
 static invit_status create_lanes(inv_trainer *t, invit_error *err)

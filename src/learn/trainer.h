@@ -28,6 +28,7 @@ typedef struct inv_tally {
     double priced, regret;             /* states with prices; what the policy's choices there cost too much */
     double rollouts, length, baseline; /* reinforce                                        */
     double decisions;                  /* of roll-ins and rollouts                          */
+    double spread, credit, credits;    /* squares of tours' advantages and of decisions'; how many of these */
 } inv_tally;
 
 typedef struct inv_lane {
@@ -54,6 +55,7 @@ typedef struct inv_worker {
     inv_lesson lesson;
     int32_t **order, *orders; /* reinforce: sampled orders and their number of entries */
     bool **doubtful;          /* reinforce: [walk][entry] decisions to learn from      */
+    double **credit;          /* reinforce: [walk][entry] their advantages             */
     inv_pool chunk;           /* reinforce: states being replayed      */
     float *weight;            /* [chunk] reinforce: advantage / batch  */
     float *logp, *dlogit;     /* [chunk][candidates]                   */
