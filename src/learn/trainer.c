@@ -148,16 +148,6 @@ static invit_status create_lanes(inv_trainer *t, invit_error *err)
     return INVIT_OK;
 }
 
-static bool same_model(const inv_config *a, const inv_config *b)
-{
-    bool same = a->problem == b->problem && a->dim == b->dim && a->ff == b->ff && a->heads == b->heads &&
-                a->state_layers == b->state_layers && a->action_layers == b->action_layers &&
-                a->decoder_layers == b->decoder_layers && a->action_k == b->action_k &&
-                a->state_views == b->state_views && a->invariant == b->invariant;
-    for (int32_t i = 0; same && i < a->state_views; i++) same = a->state_k[i] == b->state_k[i];
-    return same;
-}
-
 static invit_status init_weights(inv_trainer *t, invit_error *err)
 {
     if (!t->o->init[0]) {
@@ -168,9 +158,7 @@ static invit_status init_weights(inv_trainer *t, invit_error *err)
     INV_CHECK(invit_model_load(t->o->init, &m, err));
     invit_status status = INVIT_OK;
     const inv_config *a = &m->config, *b = &t->config;
-    if (same_model(a, b))
-        memcpy(t->model->param, m->param, m->params * sizeof *m->param);
-    else if (!inv_model_grow(m, t->model))
+    if (!inv_model_grow(m, t->model))
         status = inv_fail(
             err, INVIT_ERR_INPUT,
             "%s holds another model: %s, width %d, %d state view(s), k %d; this run has %s, width %d, %d "

@@ -209,7 +209,7 @@ const inv_tensor *inv_model_find(const struct invit_model *m, const char *name)
 
 static bool grows(const inv_config *a, const inv_config *b)
 {
-    if (a->state_views < 1 || a->state_views >= b->state_views) return false;
+    if (a->state_views > b->state_views) return false;
     for (int32_t i = 0; i < a->state_views; i++)
         if (a->state_k[i] != b->state_k[i]) return false;
     return a->problem == b->problem && a->dim == b->dim && a->ff == b->ff && a->heads == b->heads &&

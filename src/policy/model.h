@@ -47,8 +47,8 @@ invit_status inv_model_create(const inv_config *c, struct invit_model **out, inv
 invit_status inv_model_copy(const struct invit_model *from, struct invit_model **out, invit_error *err);
 /* PyTorch's default initialisation for each kind of layer, from a seed. */
 void inv_model_randomise(struct invit_model *m, uint64_t seed);
-/* Gives `to`, which is `from` with more state views behind the same ones, parameters with which it decides like `from`:
- * the new views begin as copies of the last one, and nothing listens to them yet. False when it is not such a model. */
+/* Gives `to`, which is like `from` or has more state views behind the same ones, parameters with which it decides like
+ * `from`: new views begin as copies of the last one, and nothing listens to them yet. False when it is not such a model. */
 bool inv_model_grow(const struct invit_model *from, struct invit_model *to);
 /* The tensor of that name, or NULL. */
 const inv_tensor *inv_model_find(const struct invit_model *m, const char *name);
