@@ -309,6 +309,83 @@ static void prices_are_what_completions_cost(void **state)
     inv_teacher_destroy(teacher);
 }
 
+static double straight(const invit_instance *p, int32_t a, int32_t b)
+{
+    return hypot(p->xy[2 * a] - p->xy[2 * b], p->xy[2 * a + 1] - p->xy[2 * b + 1]);
+}
+
+/* Somewhere to go that the plan agrees with: from the depot, a customer next to it. */
+static int32_t as_planned(const inv_plan *plan, const invit_instance *p, int32_t last, const bool *done)
+{
+    if (p->problem == INVIT_TSP || last != 0) return plan->ahead;
+    for (int32_t v = p->n - 1; v > 0; v--)
+        if (!done[v] && (plan->beside[v][0] == 0 || plan->beside[v][1] == 0)) return v;
+    return 0;
+}
+
+/* Whoever follows a plan to the end pays what it said; whoever strays is told. */
+static void plans_are_followed_at_their_price(void **state)
+{
+    (void)state;
+    inv_teacher *teacher;
+    invit_error err = {0};
+    inv_lesson l;
+    assert_int_equal(inv_teacher_create(&teacher, &err), INVIT_OK);
+    assert_int_equal(inv_lesson_init(&l, 41, &err), INVIT_OK);
+    for (int round = 0; round < 20; round++) {
+        invit_problem problem = round % 2 ? INVIT_CVRP : INVIT_TSP;
+        invit_instance *p;
+        inv_index *x;
+        inv_walk *w;
+        inv_frame f;
+        inv_state s;
+        inv_rng rng;
+        bool done[41] = {false};
+        double cost, paid = 0;
+        inv_rng_init(&rng, (uint64_t)round, 0);
+        assert_int_equal(invit_generate(problem, INVIT_UNIFORM, 40, 3, (uint64_t)round, &p, &err), INVIT_OK);
+        assert_int_equal(inv_index_create(p, &x, &err), INVIT_OK);
+        assert_int_equal(inv_walk_create(p, x, 15, 35, &w, &err), INVIT_OK);
+        inv_frame_for_copy(p, 1, &rng, &f);
+        inv_walk_start(w, 0, &f);
+        done[0] = true;
+        for (int32_t steps = round; steps > 0; steps--) { /* anywhere */
+            inv_walk_view(w, &s);
+            int32_t node = s.action > 0 ? s.node[inv_rng_below(&rng, (uint32_t)s.action)] : 0;
+            inv_walk_visit(w, node);
+            done[node] = true;
+        }
+        assert_int_equal(inv_lesson_rest(&l, teacher, p, w, 0.1, 5, &cost, &err), INVIT_OK);
+        int32_t at = inv_walk_last(w), left = 0, home = 0;
+        for (int32_t v = 0; v < p->n; v++) left += !done[v];
+        while (left > 0) {
+            int32_t node = as_planned(&l.plan, p, at, done);
+            assert_true(inv_plan_follow(&l.plan, p, at, node));
+            paid += straight(p, at, node);
+            if (node != 0 || problem == INVIT_TSP) {
+                assert_false(done[node]);
+                done[node] = true;
+                left--;
+            }
+            at = node;
+        }
+        assert_true(fabs(paid + straight(p, at, home) - cost) < 1e-9);
+
+        assert_int_equal(inv_lesson_rest(&l, teacher, p, w, 0.1, 5, &cost, &err), INVIT_OK);
+        inv_walk_view(w, &s);
+        for (int32_t j = 0; j < s.action && inv_walk_last(w) != 0; j++)
+            if (s.node[j] != l.plan.ahead) {
+                assert_false(inv_plan_follow(&l.plan, p, inv_walk_last(w), s.node[j]));
+                break;
+            }
+        inv_walk_destroy(w);
+        inv_index_destroy(x);
+        invit_instance_destroy(p);
+    }
+    inv_lesson_destroy(&l);
+    inv_teacher_destroy(teacher);
+}
+
 /* Each stored state belongs to a step of the tour: its label's place is where the tour goes next. */
 static void replays_label_the_next_node(void **state)
 {
@@ -420,6 +497,7 @@ int main(void)
         cmocka_unit_test(routes_are_entered_at_their_near_end),
         cmocka_unit_test(completions_are_whole_and_feasible),
         cmocka_unit_test(prices_are_what_completions_cost),
+        cmocka_unit_test(plans_are_followed_at_their_price),
         cmocka_unit_test(replays_label_the_next_node),
         cmocka_unit_test(label_files_hold_solved_instances),
     };

@@ -16,9 +16,11 @@ invit_status inv_lesson_init(inv_lesson *l, int32_t room, invit_error *err)
     l->nodes = malloc(n * sizeof *l->nodes);
     l->start = malloc(n * sizeof *l->start);
     l->done = malloc(n * sizeof *l->done);
-    if (l->order && l->xy && l->map && l->demand && l->nodes && l->start && l->done) return INVIT_OK;
+    l->plan.beside = malloc(n * sizeof *l->plan.beside);
+    if (l->order && l->xy && l->map && l->demand && l->nodes && l->start && l->done && l->plan.beside)
+        return INVIT_OK;
     inv_lesson_destroy(l);
-    return inv_no_memory(err, n * 40);
+    return inv_no_memory(err, n * 48);
 }
 
 void inv_lesson_destroy(inv_lesson *l)
@@ -30,6 +32,7 @@ void inv_lesson_destroy(inv_lesson *l)
     free(l->nodes);
     free(l->start);
     free(l->done);
+    free(l->plan.beside);
     *l = (inv_lesson){0};
 }
 
@@ -161,15 +164,23 @@ static invit_status teach_routes(inv_lesson *l, inv_teacher *t, const invit_inst
                           effort, seed, l->nodes, l->start, routes, length, err);
 }
 
+/* The path that teach_path found, without its ends, as nodes of the instance. */
+static int32_t path_order(const inv_lesson *l, int32_t k, int32_t *order)
+{
+    int32_t at = 0;
+    while (l->nodes[at] != 0) at++;
+    int32_t step = l->nodes[(at + 1) % k] == 1 ? k - 1 : 1; /* away from `first` */
+    for (int32_t i = 1; i < k - 1; i++) order[i - 1] = l->map[l->nodes[(at + (int64_t)step * i) % k]];
+    return k - 2;
+}
+
 static invit_status complete_tsp(inv_lesson *l, inv_teacher *t, const invit_instance *p, double effort,
                                  uint64_t seed, invit_error *err)
 {
-    int32_t k, at = 0;
+    int32_t k;
     double length;
     INV_CHECK(teach_path(l, t, p, l->order[l->count - 1], l->order[0], effort, seed, &k, &length, err));
-    while (l->nodes[at] != 0) at++;
-    int32_t step = l->nodes[(at + 1) % k] == 1 ? k - 1 : 1; /* away from `first` */
-    for (int32_t i = 1; i < k - 1; i++) l->order[l->count++] = l->map[l->nodes[(at + (int64_t)step * i) % k]];
+    l->count += path_order(l, k, l->order + l->count);
     return INVIT_OK;
 }
 
@@ -200,14 +211,14 @@ invit_status inv_lesson_complete(inv_lesson *l, inv_teacher *t, const invit_inst
                : complete_cvrp(l, t, p, inv_walk_last(w), inv_walk_load(w), effort, seed, err);
 }
 
-/* From `at`, which is not among the unvisited nodes, to the end. */
+/* From `at`, which is not among the unvisited nodes, to the end. `found` is the number of nodes (TSP) or of
+ * routes. */
 static invit_status cost_from(inv_lesson *l, inv_teacher *t, const invit_instance *p, int32_t at,
-                              int32_t first, int32_t load, double effort, uint64_t seed, double *cost,
-                              invit_error *err)
+                              int32_t first, int32_t load, double effort, uint64_t seed, int32_t *found,
+                              double *cost, invit_error *err)
 {
-    int32_t found;
-    if (p->problem == INVIT_CVRP) return teach_routes(l, t, p, at, load, effort, seed, &found, cost, err);
-    INV_CHECK(teach_path(l, t, p, at, first, effort, seed, &found, cost, err));
+    if (p->problem == INVIT_CVRP) return teach_routes(l, t, p, at, load, effort, seed, found, cost, err);
+    INV_CHECK(teach_path(l, t, p, at, first, effort, seed, found, cost, err));
     *cost -= inv_straight(p, at, first);
     return INVIT_OK;
 }
@@ -215,10 +226,11 @@ static invit_status cost_from(inv_lesson *l, inv_teacher *t, const invit_instanc
 invit_status inv_lesson_price(inv_lesson *l, inv_teacher *t, const invit_instance *p, const inv_walk *w,
                               int32_t node, double effort, uint64_t seed, double *cost, invit_error *err)
 {
-    int32_t count, load = p->problem == INVIT_TSP || node == 0 ? 0 : inv_walk_load(w) - p->demand[node];
+    int32_t count, found,
+        load = p->problem == INVIT_TSP || node == 0 ? 0 : inv_walk_load(w) - p->demand[node];
     const int32_t *order = inv_walk_order(w, &count);
     mark_visited(l, p, order, count);
-    INV_CHECK(cost_from(l, t, p, node, count > 0 ? order[0] : 0, load, effort, seed, cost, err));
+    INV_CHECK(cost_from(l, t, p, node, count > 0 ? order[0] : 0, load, effort, seed, &found, cost, err));
     *cost += inv_straight(p, inv_walk_last(w), node);
     return INVIT_OK;
 }
@@ -226,11 +238,18 @@ invit_status inv_lesson_price(inv_lesson *l, inv_teacher *t, const invit_instanc
 invit_status inv_lesson_rest(inv_lesson *l, inv_teacher *t, const invit_instance *p, const inv_walk *w,
                              double effort, uint64_t seed, double *cost, invit_error *err)
 {
-    int32_t count;
+    int32_t count, last = inv_walk_last(w), found;
     const int32_t *order = inv_walk_order(w, &count);
+    int32_t first = count > 0 ? order[0] : 0;
     mark_visited(l, p, order, count);
-    return cost_from(l, t, p, inv_walk_last(w), count > 0 ? order[0] : 0, inv_walk_load(w), effort, seed,
-                     cost, err);
+    INV_CHECK(cost_from(l, t, p, last, first, inv_walk_load(w), effort, seed, &found, cost, err));
+    if (p->problem == INVIT_TSP) {
+        inv_plan_path(&l->plan, last, l->order, path_order(l, found, l->order), first);
+    } else {
+        for (int32_t i = 0; i < l->start[found]; i++) l->nodes[i] = l->map[l->nodes[i]];
+        inv_plan_routes(&l->plan, last, l->nodes, l->start, found);
+    }
+    return INVIT_OK;
 }
 
 int32_t inv_candidate_of(const inv_config *c, const inv_state *s, int32_t node)

@@ -4,6 +4,7 @@
 
 #include "base/rng.h"
 #include "improve/teacher.h"
+#include "learn/plan.h"
 #include "learn/pool.h"
 #include "view/walk.h"
 
@@ -16,6 +17,7 @@ typedef struct inv_lesson {
     double *xy;
     int32_t *map, *demand, *nodes, *start;
     bool *done;
+    inv_plan plan; /* the completion that inv_lesson_rest last looked at */
 } inv_lesson;
 
 /* Space for instances of up to `room` nodes, depot included. */
@@ -32,7 +34,7 @@ invit_status inv_lesson_complete(inv_lesson *l, inv_teacher *t, const invit_inst
 /* What it costs to go to `node` next (CVRP: 0 is the depot) and then follow the teacher to the end. */
 invit_status inv_lesson_price(inv_lesson *l, inv_teacher *t, const invit_instance *p, const inv_walk *w,
                               int32_t node, double effort, uint64_t seed, double *cost, invit_error *err);
-/* What the walk still costs when the teacher goes on. */
+/* What the walk still costs when the teacher goes on. The completion becomes the plan. */
 invit_status inv_lesson_rest(inv_lesson *l, inv_teacher *t, const invit_instance *p, const inv_walk *w,
                              double effort, uint64_t seed, double *cost, invit_error *err);
 /* TSP: another start and direction for the same tour. (CVRP orders have neither.) */

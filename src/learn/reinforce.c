@@ -103,32 +103,39 @@ static invit_status find_advantages(inv_trainer *t, inv_worker *w, inv_lane *lan
 /* The credit of each doubtful decision of tour i: the surprises from it on, that is, what the stretch to the
  * next doubtful decision and the teacher's completion from there cost more than its completion from here.
  * They add up to the tour's whole gap; later ones count less and less, by lambda each (generalised advantage
- * estimation, Schulman et al. 2016, with the teacher as the critic). */
+ * estimation, Schulman et al. 2016, with the teacher as the critic).
+ *
+ * As long as the tour follows the completion, there is no surprise and nothing to ask the teacher. Where
+ * the tour itself goes on more cheaply than a completion thought possible, its price is corrected. */
 static invit_status credit_decisions(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t i,
                                      invit_error *err)
 {
     const invit_instance *p = w->instance[i / t->o->augment];
     const int32_t *order = w->order[i];
-    int32_t begin = p->problem == INVIT_TSP ? 1 : 0, previous = -1;
-    double *credit = w->credit[i], cost = 0, later = 0;
+    int32_t begin = p->problem == INVIT_TSP ? 1 : 0;
+    double *credit = w->credit[i], gone = 0, left = 0;
+    inv_plan *plan = &w->lesson.plan;
+    plan->made = false;
     inv_walk_start(w->walk[i], w->begin[i], &w->frame[i]);
-    for (int32_t k = begin; k < w->orders[i]; k++) {
-        if (w->doubtful[i][k]) {
-            double rest;
+    for (int32_t k = begin; k < w->orders[i]; k++) { /* first what is gone and left, in `credit` */
+        int32_t last = inv_walk_last(w->walk[i]);
+        if (w->doubtful[i][k] && !plan->made)
             INV_CHECK(inv_lesson_rest(&w->lesson, w->teacher, p, w->walk[i], t->o->effort,
-                                      inv_rng_u64(&lane->rng), &rest, err));
-            if (previous >= 0) credit[previous] += cost + rest;
-            credit[k] = -rest;
-            previous = k;
-            cost = 0;
-        }
-        cost += inv_straight(p, inv_walk_last(w->walk[i]), order[k]);
+                                      inv_rng_u64(&lane->rng), &left, err));
+        credit[k] = gone + left;
+        double step = inv_straight(p, last, order[k]);
+        gone += step;
+        left -= step;
+        if (plan->made) inv_plan_follow(plan, p, last, order[k]);
         inv_walk_visit(w->walk[i], order[k]);
     }
-    if (previous >= 0)
-        credit[previous] += cost + inv_straight(p, inv_walk_last(w->walk[i]), begin ? order[0] : 0);
-    for (int32_t k = w->orders[i]; k-- > begin;)
-        if (w->doubtful[i][k]) later = credit[k] += t->o->lambda * later;
+    double whole = gone + inv_straight(p, inv_walk_last(w->walk[i]), begin ? order[0] : 0), later = 0;
+    for (int32_t k = w->orders[i]; k-- > begin;) {
+        if (!w->doubtful[i][k]) continue;
+        double before = fmin(credit[k], whole); /* the least known for tours that begin like this */
+        later = credit[k] = whole - before + t->o->lambda * later;
+        whole = before;
+    }
     return INVIT_OK;
 }
 
