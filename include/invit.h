@@ -306,7 +306,9 @@ INVIT_API const char *invit_model_metadata(const invit_model *model);
 typedef enum invit_decode {
     INVIT_DECODE_GREEDY = 0, /* the most probable candidate                               */
     INVIT_DECODE_SAMPLE,     /* drawn from the policy's distribution                      */
-    INVIT_DECODE_BEAM        /* the most probable partial solutions side by side          */
+    INVIT_DECODE_BEAM,       /* the most probable partial solutions side by side          */
+    INVIT_DECODE_AUTO        /* greedy, but rollouts of a small CVRP after the first are sampled, for they
+                              * all begin at the depot and would differ too little        */
 } invit_decode;
 
 typedef enum invit_construct {
@@ -347,7 +349,7 @@ typedef struct invit_solve_options {
     invit_construct construct; /* how to begin (INVIT)                                            */
     const invit_solution *start; /* begin with this instead (NULL)                                */
     int32_t rollouts;          /* rollouts of the policy; 0: by size, see invit_default_rollouts  */
-    invit_decode decode;       /* (GREEDY)                                                        */
+    invit_decode decode;       /* (AUTO)                                                          */
     double temperature;        /* sampling: log-probabilities are divided by it (1)               */
     int32_t beam;              /* beam search: width (8)                                          */
     double seconds;            /* for everything, 0: construct only; < 0: invit_default_seconds (-1) */

@@ -270,6 +270,40 @@ static void cancelling_before_the_first_solution_says_so(void **state)
     invit_model_destroy(m);
 }
 
+static double constructed(const invit_instance *p, const invit_model *m, invit_decode decode,
+                          int32_t rollouts)
+{
+    invit_solve_options o = invit_solve_defaults();
+    invit_solve_result r;
+    o.seconds = 0;
+    o.decode = decode;
+    o.rollouts = rollouts;
+    invit_solution_destroy(solve(p, m, &o, &r));
+    return r.length_exact;
+}
+
+static void only_small_cvrps_are_sampled_by_default(void **state)
+{
+    (void)state;
+    assert_int_equal(invit_solve_defaults().decode, INVIT_DECODE_AUTO);
+    for (int problem = 0; problem < 2; problem++) {
+        invit_model *m = tiny_model((invit_problem)problem);
+        invit_instance *small = instance((invit_problem)problem, 50),
+                       *large = instance((invit_problem)problem, 300);
+        double greedy = constructed(small, m, INVIT_DECODE_GREEDY, 8);
+        double automatic = constructed(small, m, INVIT_DECODE_AUTO, 8);
+        assert_true(problem == INVIT_CVRP ? automatic != greedy : automatic == greedy);
+        /* the first rollout is greedy everywhere, so what is sampled can only add to it */
+        greedy = constructed(small, m, INVIT_DECODE_GREEDY, 1);
+        assert_true(constructed(small, m, INVIT_DECODE_AUTO, 1) == greedy && automatic <= greedy);
+        assert_true(constructed(large, m, INVIT_DECODE_AUTO, 4) ==
+                    constructed(large, m, INVIT_DECODE_GREEDY, 4));
+        invit_instance_destroy(small);
+        invit_instance_destroy(large);
+        invit_model_destroy(m);
+    }
+}
+
 static void refuse(const invit_instance *p, const invit_model *m, const invit_solve_options *o,
                    const char *words)
 {
@@ -336,6 +370,7 @@ int main(void)
         cmocka_unit_test(the_trace_goes_down),
         cmocka_unit_test(what_is_shown_is_feasible_and_gets_shorter),
         cmocka_unit_test(cancelling_before_the_first_solution_says_so),
+        cmocka_unit_test(only_small_cvrps_are_sampled_by_default),
         cmocka_unit_test(impossible_wishes_are_refused),
         cmocka_unit_test(defaults_follow_the_size),
     };

@@ -50,8 +50,8 @@ static const cli_option options[] = {
     {.name = "decode",
      .type = CLI_CHOICE,
      .offset = offsetof(eval_values, decode),
-     .choices = "greedy|sample|beam",
-     .help = "how the policy's candidates are chosen"},
+     .choices = "greedy|sample|beam|auto",
+     .help = "how the policy's candidates are chosen; auto: greedy, but sampled on small CVRPs"},
     {.name = "temperature",
      .type = CLI_DOUBLE,
      .offset = offsetof(eval_values, temperature),
@@ -375,6 +375,7 @@ int cmd_eval(int argc, char **argv)
 {
     eval_values v = {.dir = "msvdrp",
                      .runs = "ablation",
+                     .decode = INVIT_DECODE_AUTO,
                      .temperature = 1,
                      .beam = 8,
                      .iterations = -1,
@@ -385,6 +386,10 @@ int cmd_eval(int argc, char **argv)
     cli_args args;
     int code = cli_parse(&spec, &v, argc, argv, &args);
     if (code != CLI_GO) return code;
+    if (!cli_given(&args, "decode")) {
+        if (cli_given(&args, "beam")) v.decode = INVIT_DECODE_BEAM;
+        if (cli_given(&args, "temperature")) v.decode = INVIT_DECODE_SAMPLE;
+    }
 
     invit_report *report = NULL;
     invit_model *model[2] = {NULL, NULL};

@@ -66,8 +66,8 @@ static const cli_option options[] = {
     {.name = "decode",
      .type = CLI_CHOICE,
      .offset = AT(decode),
-     .choices = "greedy|sample|beam",
-     .help = "how the policy's probabilities become decisions"},
+     .choices = "greedy|sample|beam|auto",
+     .help = "how the policy's probabilities become decisions; auto: greedy, but sampled on small CVRPs"},
     {.name = "temperature",
      .type = CLI_DOUBLE,
      .offset = AT(temperature),
@@ -472,6 +472,7 @@ int cmd_solve(int argc, char **argv)
 {
     invit_solve_options d = invit_solve_defaults();
     solve_values v = {.iterations = -1,
+                      .decode = d.decode,
                       .temperature = d.temperature,
                       .beam = d.beam,
                       .common = {.time = -1, .seed = d.seed}};

@@ -283,7 +283,7 @@ static void tell(member *m, const slot *s, const inv_state *state, const float *
 static void advance_walk(member *m, slot *s, const inv_state *state, const float *logp)
 {
     team *t = m->t;
-    int32_t j = t->o->decode == INVIT_DECODE_SAMPLE
+    int32_t j = t->o->decode == INVIT_DECODE_SAMPLE && s->rollout >= t->o->greedy
                     ? pick_sampled(logp, m->candidates, t->o->temperature, &s->rng)
                     : pick_greedy(logp, m->candidates);
     int32_t node = node_of(state, j, t->config->action_k);

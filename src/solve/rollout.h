@@ -14,6 +14,7 @@ typedef struct inv_rollout_options {
     int32_t rollouts;
     invit_decode decode;
     double temperature; /* sampling: log-probabilities are divided by it                           */
+    int32_t greedy;     /* sampling: so many rollouts are greedy all the same, the first ones      */
     int32_t beam;       /* beam search: width                                                      */
     bool path;          /* TSP: from node 0 through all others to node n-1, instead of a tour from anywhere */
     uint64_t seed;

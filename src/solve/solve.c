@@ -12,6 +12,10 @@
 
 enum { MAX_ROLLOUTS = 1 << 20, MAX_BEAM = 4096 };
 
+/* Where rollouts of a CVRP are sampled unless the caller says otherwise, measured on CVRP-50 to CVRP-500. */
+#define SAMPLED_NODES       200
+#define SAMPLED_TEMPERATURE 0.7
+
 /* One call of invit_solve. */
 typedef struct run {
     const invit_instance *p;
@@ -26,7 +30,7 @@ typedef struct run {
 invit_solve_options invit_solve_defaults(void)
 {
     return (invit_solve_options){.construct = INVIT_CONSTRUCT_INVIT,
-                                 .decode = INVIT_DECODE_GREEDY,
+                                 .decode = INVIT_DECODE_AUTO,
                                  .temperature = 1,
                                  .beam = 8,
                                  .seconds = -1,
@@ -78,6 +82,15 @@ static invit_status check_options(const run *r, invit_error *err)
 /* ---- construct
  * ---------------------------------------------------------------------------------------------------- */
 
+/* Sampling costs a little at every decision, so it pays where there are few of them. */
+static void choose_decoding(const invit_instance *p, inv_rollout_options *o)
+{
+    bool sample = p->problem == INVIT_CVRP && p->n <= SAMPLED_NODES;
+    o->decode = sample ? INVIT_DECODE_SAMPLE : INVIT_DECODE_GREEDY;
+    o->temperature = SAMPLED_TEMPERATURE;
+    o->greedy = 1;
+}
+
 /* Rollouts of the policy. Leaves no solution when there was no time for one. */
 static invit_status construct_invit(run *r, invit_error *err)
 {
@@ -101,6 +114,7 @@ static invit_status construct_invit(run *r, invit_error *err)
                              .control = r->o.control,
                              .step = r->o.step,
                              .step_user = r->o.step_user};
+    if (o.decode == INVIT_DECODE_AUTO) choose_decoding(r->p, &o);
     inv_rollout_stats stats;
     INV_TRY(inv_rollout(r->p, index, &r->model->config, weights, &o, &r->solution, &stats, err));
     r->result.rollouts = stats.rollouts;
