@@ -1,5 +1,6 @@
 /* invit eval: the paper's tables, on generated sets, on libraries, and for variants of the model. */
 #include "cli/cli.h"
+#include "cli/method.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +9,10 @@
 typedef struct eval_values {
     cli_list models, sets, dists, variants, problems;
     const char *dir, *results, *against, *best_known, *label, *output, *runs;
-    int limit, rollouts, construct, decode, beam, improve, format, method;
-    int64_t iterations;
+    int limit, rollouts, format, training;
+    cli_method method;
     uint64_t data_seed;
-    double temperature, ref_time, ref_effort, minutes;
+    double ref_time, ref_effort, minutes;
     bool refs_only, peak, resume, baselines, instances, paper_length;
     cli_common common;
 } eval_values;
@@ -42,44 +43,8 @@ static const cli_option options[] = {
      .min = 0,
      .max = 1e6,
      .help = "rollouts of the policy"},
-    {.name = "construct",
-     .type = CLI_CHOICE,
-     .offset = offsetof(eval_values, construct),
-     .choices = "invit|nearest|greedy|space-filling|savings",
-     .help = "how solutions are constructed"},
-    {.name = "decode",
-     .type = CLI_CHOICE,
-     .offset = offsetof(eval_values, decode),
-     .choices = "greedy|sample|beam|auto",
-     .help = "how the policy's candidates are chosen; auto: greedy, but sampled on small CVRPs"},
-    {.name = "temperature",
-     .type = CLI_DOUBLE,
-     .offset = offsetof(eval_values, temperature),
-     .metavar = "T",
-     .min = 1e-3,
-     .max = 100,
-     .help = "of sampling"},
-    {.name = "beam",
-     .type = CLI_INT,
-     .offset = offsetof(eval_values, beam),
-     .metavar = "W",
-     .min = 1,
-     .max = 4096,
-     .help = "width of the beam"},
+    CLI_METHOD(eval_values, method),
     CLI_TIME(eval_values, common, "time for each instance, improvement included; 0: construction only"),
-    {.name = "iterations",
-     .type = CLI_INT64,
-     .offset = offsetof(eval_values, iterations),
-     .metavar = "N",
-     .fallback = "none",
-     .min = -1,
-     .max = 1e15,
-     .help = "improvement steps for each instance instead of a time"},
-    {.name = "improve",
-     .type = CLI_CHOICE,
-     .offset = offsetof(eval_values, improve),
-     .choices = "search|neural|both",
-     .help = "how to improve when there is time"},
     {.name = "sets",
      .type = CLI_LIST,
      .offset = offsetof(eval_values, sets),
@@ -185,7 +150,7 @@ static const cli_option options[] = {
      .help = "ablation: which problems"},
     {.name = "method",
      .type = CLI_CHOICE,
-     .offset = offsetof(eval_values, method),
+     .offset = offsetof(eval_values, training),
      .choices = "imitate|reinforce",
      .help = "ablation: how the variants are trained"},
     {.name = "runs",
@@ -297,16 +262,11 @@ static const char *problem_name(int i)
 }
 
 /* What the three kinds of evaluation share. */
-static void fill_options(const eval_values *v, invit_eval_options *o)
+static void fill_options(const eval_values *v, const cli_args *args, invit_eval_options *o)
 {
-    o->solve.construct = (invit_construct)v->construct;
+    cli_method_fill(&v->method, args, &o->solve);
     o->solve.rollouts = v->rollouts;
-    o->solve.decode = (invit_decode)v->decode;
-    o->solve.temperature = v->temperature;
-    o->solve.beam = v->beam;
     o->solve.seconds = v->common.time;
-    o->solve.iterations = v->iterations;
-    o->solve.improve = (invit_improve)v->improve;
     o->solve.seed = v->common.seed;
     o->dir = v->dir;
     o->limit = v->limit;
@@ -343,7 +303,7 @@ static int evaluate(const eval_values *v, const cli_args *args, const invit_cont
     if ((code = choose(&v->sets, invit_eval_set_name, INVIT_EVAL_SETS, o.set, "set")) != CLI_GO) return code;
     if ((code = choose(&v->dists, distribution_name, 4, o.distribution, "distribution")) != CLI_GO)
         return code;
-    fill_options(v, &o);
+    fill_options(v, args, &o);
     o.control = control;
     if (ablation) {
         if ((code = choose(&v->variants, invit_eval_variant_name, INVIT_EVAL_VARIANTS, a.variant,
@@ -351,7 +311,7 @@ static int evaluate(const eval_values *v, const cli_args *args, const invit_cont
             return code;
         if ((code = choose(&v->problems, problem_name, 2, a.problem, "problem")) != CLI_GO) return code;
         a.minutes = v->minutes;
-        a.method = v->method ? INVIT_REINFORCE : INVIT_IMITATE;
+        a.method = v->training ? INVIT_REINFORCE : INVIT_IMITATE;
         a.runs = v->runs;
         a.eval = o;
         status = invit_eval_ablation(&a, report, failures, &err);
@@ -359,7 +319,7 @@ static int evaluate(const eval_values *v, const cli_args *args, const invit_cont
     }
     for (int i = 0; sets && i < INVIT_EVAL_SETS; i++)
         if (o.set[i]) needed[strncmp(invit_eval_set_name(i), "cvrp", 4) == 0] = true;
-    if (v->construct == INVIT_CONSTRUCT_INVIT && !v->refs_only &&
+    if (v->method.construct == INVIT_CONSTRUCT_INVIT && !v->refs_only &&
         (code = load_models(&v->models, needed, model)) != CLI_GO)
         return code;
     for (int p = 0; p < 2; p++) o.model[p] = model[p];
@@ -375,10 +335,7 @@ int cmd_eval(int argc, char **argv)
 {
     eval_values v = {.dir = "msvdrp",
                      .runs = "ablation",
-                     .decode = INVIT_DECODE_AUTO,
-                     .temperature = 1,
-                     .beam = 8,
-                     .iterations = -1,
+                     .method = cli_method_defaults(),
                      .data_seed = 1,
                      .ref_effort = 1,
                      .minutes = 10,
@@ -386,10 +343,6 @@ int cmd_eval(int argc, char **argv)
     cli_args args;
     int code = cli_parse(&spec, &v, argc, argv, &args);
     if (code != CLI_GO) return code;
-    if (!cli_given(&args, "decode")) {
-        if (cli_given(&args, "beam")) v.decode = INVIT_DECODE_BEAM;
-        if (cli_given(&args, "temperature")) v.decode = INVIT_DECODE_SAMPLE;
-    }
 
     invit_report *report = NULL;
     invit_model *model[2] = {NULL, NULL};

@@ -1,5 +1,6 @@
 /* invit solve: read, construct, improve, print a checked solution. */
 #include "cli/cli.h"
+#include "cli/method.h"
 
 #include <errno.h>
 #include <math.h>
@@ -9,10 +10,11 @@
 #include <time.h>
 
 typedef struct solve_values {
-    int64_t index, iterations, capacity;
+    int64_t index, capacity;
     int metric; /* 0: the file's, else 1 + invit_metric */
-    int construct, decode, improve, rollouts, beam;
-    double temperature, target;
+    int rollouts;
+    cli_method method;
+    double target;
     const char *model, *output, *start, *trace;
     cli_common common;
 } solve_values;
@@ -51,50 +53,13 @@ static const cli_option options[] = {
      .metavar = "FILE",
      .fallback = "the bundled one",
      .help = "weights of the policy"},
-    {.name = "construct",
-     .letter = 'c',
-     .type = CLI_CHOICE,
-     .offset = AT(construct),
-     .choices = "invit|nearest|greedy|space-filling|savings",
-     .help = "how to begin (greedy: TSP only, savings: CVRP only)"},
+    CLI_METHOD(solve_values, method),
     {.name = "start",
      .type = CLI_STRING,
      .offset = AT(start),
      .metavar = "FILE",
      .fallback = "",
      .help = "begin with the solution in FILE (.tour, .sol)"},
-    {.name = "decode",
-     .type = CLI_CHOICE,
-     .offset = AT(decode),
-     .choices = "greedy|sample|beam|auto",
-     .help = "how the policy's probabilities become decisions; auto: greedy, but sampled on small CVRPs"},
-    {.name = "temperature",
-     .type = CLI_DOUBLE,
-     .offset = AT(temperature),
-     .metavar = "T",
-     .min = 1e-6,
-     .max = 1e6,
-     .help = "sampling: above 1 bolder, below 1 closer to greedy"},
-    {.name = "beam",
-     .type = CLI_INT,
-     .offset = AT(beam),
-     .metavar = "W",
-     .min = 1,
-     .max = 4096,
-     .help = "beam search: partial solutions kept side by side"},
-    {.name = "improve",
-     .type = CLI_CHOICE,
-     .offset = AT(improve),
-     .choices = "search|neural|both",
-     .help = "local search, parts rebuilt by the policy, or both in turn"},
-    {.name = "iterations",
-     .type = CLI_INT64,
-     .offset = AT(iterations),
-     .metavar = "N",
-     .fallback = "no limit",
-     .min = 0,
-     .max = 1e18,
-     .help = "improvement steps; without --time this makes a run reproducible"},
     {.name = "target",
      .type = CLI_DOUBLE,
      .offset = AT(target),
@@ -393,13 +358,8 @@ static invit_status solve_one(session *s, const invit_instance *p, invit_format 
     invit_control control = cli_control(&s->progress, v->common.quiet);
     control.progress = on_progress;
     control.user = s;
-    o.construct = (invit_construct)v->construct;
+    cli_method_fill(&v->method, s->args, &o);
     o.rollouts = v->rollouts;
-    o.decode = (invit_decode)v->decode;
-    o.temperature = v->temperature;
-    o.beam = v->beam;
-    o.improve = (invit_improve)v->improve;
-    o.iterations = v->iterations;
     o.target = v->target;
     o.threads = v->common.threads;
     o.seed = v->common.seed;
@@ -412,9 +372,9 @@ static invit_status solve_one(session *s, const invit_instance *p, invit_format 
     o.start = start;
     if (status == INVIT_OK) status = find_model(s, invit_instance_problem(p), &o, err);
     double read = now() - s->began;
-    double limit = v->common.time >= 0  ? v->common.time
-                   : v->iterations >= 0 ? -1
-                                        : invit_default_seconds(invit_instance_nodes(p));
+    double limit = v->common.time >= 0         ? v->common.time
+                   : v->method.iterations >= 0 ? -1
+                                               : invit_default_seconds(invit_instance_nodes(p));
     s->deadline = limit > 0 ? s->began + limit : INFINITY;
     o.seconds = limit > 0 ? fmax(1e-3, limit - read) : limit;
     if (status == INVIT_OK) status = invit_solve(p, s->model, &o, &solution, &result, err);
@@ -471,18 +431,10 @@ static invit_status solve_all(session *s, invit_error *err)
 int cmd_solve(int argc, char **argv)
 {
     invit_solve_options d = invit_solve_defaults();
-    solve_values v = {.iterations = -1,
-                      .decode = d.decode,
-                      .temperature = d.temperature,
-                      .beam = d.beam,
-                      .common = {.time = -1, .seed = d.seed}};
+    solve_values v = {.method = cli_method_defaults(), .common = {.time = -1, .seed = d.seed}};
     cli_args args;
     int code = cli_parse(&spec, &v, argc, argv, &args);
     if (code != CLI_GO) return code;
-    if (!cli_given(&args, "decode")) {
-        if (cli_given(&args, "beam")) v.decode = INVIT_DECODE_BEAM;
-        if (cli_given(&args, "temperature")) v.decode = INVIT_DECODE_SAMPLE;
-    }
     invit_error err = {0};
     session s = {.v = &v, .args = &args, .path = args.item[0]};
     invit_status status = open_outputs(&s, &err);
