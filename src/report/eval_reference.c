@@ -97,8 +97,9 @@ static json_t *describe_search(const invit_eval_options *o, const inv_set *set, 
     char program[32];
     snprintf(program, sizeof program, "invit %s", invit_version());
     json_t *run = json_pack("{s:i, s:s, s:s, s:I}", "from_line", (int)from + 1, "program", program, "method",
-                            p->problem == INVIT_TSP ? "greedy edges, then chained Lin-Kernighan"
-                                                    : "savings, then ruin and recreate",
+                            p->problem == INVIT_TSP
+                                ? "greedy edges, then chained Lin-Kernighan"
+                                : "ruin and recreate from savings and from nearest neighbours, the shorter",
                             "search_seed", (json_int_t)o->data_seed);
     if (!run) return NULL;
     if (o->reference_seconds > 0)

@@ -94,28 +94,45 @@ int64_t inv_effort_iterations(const invit_instance *p, double scale)
     return (int64_t)(scale * steps) + 1;
 }
 
-invit_status inv_near_optimal(const invit_instance *p, const inv_effort *effort, const invit_control *control,
-                              invit_solution **out, double *length, invit_error *err)
+static invit_status search(const invit_instance *p, const inv_effort *effort, double seconds,
+                           const invit_control *control, invit_solution **s, invit_error *err)
 {
-    invit_status status;
-    invit_solution *s = NULL;
     inv_improve_stats stats;
-    inv_improve_options o = {.deadline = effort->seconds > 0 ? inv_now() + effort->seconds : INFINITY,
+    inv_improve_options o = {.deadline = effort->seconds > 0 ? inv_now() + seconds : INFINITY,
                              .iterations = effort->seconds > 0 ? -1 : inv_effort_iterations(p, effort->scale),
                              .threads = inv_threads(effort->threads),
                              .seed = effort->seed};
     invit_control quiet = {.cancel = control ? control->cancel : NULL};
     o.control = &quiet;
+    return p->problem == INVIT_TSP ? inv_improve_tsp(p, s, &o, &stats, err)
+                                   : inv_improve_cvrp(p, s, &o, &stats, err);
+}
+
+/* Where the depot is far, a search does not always get rid of a route that it began with, so CVRPs are
+ * searched from two beginnings. */
+invit_status inv_near_optimal(const invit_instance *p, const inv_effort *effort, const invit_control *control,
+                              invit_solution **out, double *length, invit_error *err)
+{
+    invit_status status;
+    invit_solution *s = NULL, *other = NULL;
     if (p->problem == INVIT_TSP) {
         INV_TRY(inv_construct_greedy(p, &s, err));
-        INV_TRY(inv_improve_tsp(p, &s, &o, &stats, err));
+        INV_TRY(search(p, effort, effort->seconds, control, &s, err));
     } else {
         INV_TRY(inv_construct_savings(p, &s, err));
-        INV_TRY(inv_improve_cvrp(p, &s, &o, &stats, err));
+        INV_TRY(search(p, effort, effort->seconds / 2, control, &s, err));
+        INV_TRY(inv_construct_nearest(p, effort->seed, &other, err));
+        INV_TRY(search(p, effort, effort->seconds / 2, control, &other, err));
+        if (inv_length(p, other) < inv_length(p, s)) {
+            invit_solution *x = s;
+            s = other;
+            other = x;
+        }
     }
     /* A search that was stopped half-way is no reference. */
     if (inv_cancelled(control)) status = inv_fail(err, INVIT_ERR_CANCELLED, "stopped");
 done:
+    invit_solution_destroy(other);
     if (status == INVIT_OK) {
         *length = inv_length(p, s);
         *out = s;
