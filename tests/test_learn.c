@@ -279,11 +279,6 @@ static void completions_are_whole_and_feasible(void **state)
     inv_teacher_destroy(teacher);
 }
 
-static double straight(const invit_instance *p, int32_t a, int32_t b)
-{
-    return hypot(p->xy[2 * a] - p->xy[2 * b], p->xy[2 * a + 1] - p->xy[2 * b + 1]);
-}
-
 /* On instances that the teacher solves to the optimum, the best completion's next node is the cheapest one,
  * at just what that completion costs. */
 static void prices_are_what_completions_cost(void **state)
@@ -303,7 +298,7 @@ static void prices_are_what_completions_cost(void **state)
         assert_int_equal(inv_lesson_complete(&l, teacher, t.p, t.w, 20, &rng, &err), INVIT_OK);
         int32_t next = l.order[l.own], count, home = t.p->problem == INVIT_TSP ? l.order[0] : 0;
         const int32_t *order = inv_walk_order(t.w, &count);
-        double so_far = inv_order_length(t.p, order, count) - straight(t.p, inv_walk_last(t.w), home);
+        double so_far = inv_order_length(t.p, order, count) - inv_straight(t.p, inv_walk_last(t.w), home);
         double rest = inv_order_length(t.p, l.order, l.count) - so_far, cost;
         assert_int_equal(inv_lesson_rest(&l, teacher, t.p, t.w, 20, 5, &cost, &err), INVIT_OK);
         assert_true(fabs(cost - rest) < 1e-9);
@@ -358,12 +353,12 @@ static void plans_are_followed_at_their_price(void **state)
         while (left > 0) {
             int32_t node = as_planned(&l.plan, t.p, at, done);
             assert_true(inv_plan_follow(&l.plan, t.p, at, node));
-            paid += straight(t.p, at, node);
+            paid += inv_straight(t.p, at, node);
             left -= !done[node];
             done[node] = true;
             at = node;
         }
-        assert_true(fabs(paid + straight(t.p, at, home) - cost) < 1e-9);
+        assert_true(fabs(paid + inv_straight(t.p, at, home) - cost) < 1e-9);
 
         assert_int_equal(inv_lesson_rest(&l, teacher, t.p, t.w, 0.1, 5, &cost, &err), INVIT_OK);
         inv_walk_view(t.w, &s);

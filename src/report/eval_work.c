@@ -85,8 +85,8 @@ invit_status inv_for_each(int threads, int32_t first, int32_t count, inv_item_fn
 
 /* Kicks for TSP: 400 gave TSP-100 the same lengths as 40,000; it gets 2,400. From 1,000 nodes on 60 a node,
  * about a minute of one core for 10,000 nodes. Ruin-and-recreate steps for CVRP: annealing over 1.5 million
- * steps was 0.5 % shorter on 500 customers than over half as many, twice as many gained 0.01 %; it gets 2
- * million. */
+ * steps was 0.5 % shorter on 500 customers than over half as many, twice as many gained 0.01 %; each
+ * of its two searches gets 2 million. */
 int64_t inv_effort_iterations(const invit_instance *p, double scale)
 {
     double n = p->n;
