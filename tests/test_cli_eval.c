@@ -9,6 +9,7 @@
 #include "folder.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,9 +61,37 @@ static void msvdrp_for_both_problems(void **state)
     json_t *row = json_array_get(json_object_get(json_array_get(all, 1), "rows"), 0);
     assert_true(json_number_value(json_object_get(row, "wins")) == 2); /* an untrained policy is no match */
     json_decref(all);
-    ok("eval msvdrp --sets tsp-100 --dist uniform --limit 1 --construct greedy --iterations 50 -f markdown "
-       "-o out.md");
+    ok("eval msvdrp --sets tsp-100 --dist uniform --limit 1 --construct greedy -f markdown -o out.md");
     assert_int_equal(access(strcat(strcpy(said, folder), "/out.md"), F_OK), 0);
+}
+
+/* The length in a journal with one result. */
+static double kept_length(const char *journal)
+{
+    char path[4096], line[1024];
+    double length = NAN;
+    snprintf(path, sizeof path, "%s/%s", folder, journal);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f)) sscanf(line, "%*[^,],%*d,%*d,%lf", &length);
+    fclose(f);
+    return length;
+}
+
+static void steps_without_a_time_improve(void **state)
+{
+    (void)state;
+#define ONE "eval msvdrp --sets tsp-100 --dist uniform --limit 1 --construct nearest --ref-effort 0.02 "
+    ok(ONE "--results built.csv");
+    ok(ONE "--iterations 0 --results zero.csv");
+    assert_false(says("steps"));
+    ok(ONE "--iterations 300 --results better.csv");
+    assert_true(says("nearest neighbour + 300 steps"));
+    assert_true(kept_length("zero.csv") == kept_length("built.csv"));
+    assert_true(kept_length("better.csv") < kept_length("built.csv"));
+    ok(ONE "--iterations 300 --time 0"); /* a time of 0 says: construct only */
+    assert_false(says("steps"));
+#undef ONE
 }
 
 static void a_library_folder(void **state)
@@ -131,6 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(msvdrp_for_both_problems, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(steps_without_a_time_improve, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(a_library_folder, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(one_variant_of_the_ablation, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(the_three_findings, make_folder, remove_folder),

@@ -266,7 +266,8 @@ static void fill_options(const eval_values *v, const cli_args *args, invit_eval_
 {
     cli_method_fill(&v->method, args, &o->solve);
     o->solve.rollouts = v->rollouts;
-    o->solve.seconds = v->common.time;
+    bool steps = v->method.iterations >= 0 && !cli_given(args, "time"); /* a limit of its own */
+    o->solve.seconds = steps ? -1 : v->common.time;
     o->solve.seed = v->common.seed;
     o->dir = v->dir;
     o->limit = v->limit;

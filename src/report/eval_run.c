@@ -62,7 +62,7 @@ void inv_eval_label(const invit_eval_options *o, invit_problem problem, char *la
     }
     if (o->solve.seconds > 0)
         snprintf(label, size, "%.*s + %gs", n, name, o->solve.seconds);
-    else if (o->solve.iterations > 0)
+    else if (o->solve.seconds != 0 && o->solve.iterations > 0)
         snprintf(label, size, "%.*s + %lld steps", n, name, (long long)o->solve.iterations);
     else
         snprintf(label, size, "%.*s", n, name);
