@@ -466,6 +466,7 @@ typedef struct invit_train_options {
     char baseline[16];       /* baseline: greedy (frozen, as published) or pomo (mean over the copies)            */
     bool relative;           /* relative: advantages as a part of the baseline's length (mixed data)              */
     double lambda;           /* lambda: how far decisions answer for what follows; 1: for the whole tour, as published */
+    int64_t reuse;           /* reuse: updates from the decisions of a step (reinforce)                            */
     int64_t epoch;           /* epoch: steps between comparisons with the frozen baseline                         */
     int64_t compare;         /* compare: instances of that comparison                                             */
     double margin;           /* margin: how much shorter the model must be to become the baseline                 */

@@ -138,20 +138,23 @@ static void priced_choices_get_cheaper(void **state)
 static void reinforce_shortens_tours(void **state)
 {
     (void)state;
-    static const char *const name[] = {"reinforce-greedy", "reinforce-pomo", "reinforce-priced"};
-    for (int i = 0; i < 3; i++) {
+    static const char *const name[] = {"reinforce-greedy", "reinforce-pomo", "reinforce-priced",
+                                       "reinforce-reuse"};
+    for (int i = 0; i < 4; i++) {
         invit_train_options o;
         tiny(&o, i == 1 ? INVIT_CVRP : INVIT_TSP, INVIT_REINFORCE, name[i]);
         strcpy(o.baseline, i == 0 ? "greedy" : "pomo");
         if (i == 2) o.lambda = 0.8;
         strcpy(o.data, "uniform:15");
-        o.steps = 120;
+        o.steps = i == 3 ? 60 : 120;
+        o.reuse = i == 3 ? 3 : 1;
         o.batch = 64, o.lanes = 4, o.augment = 8;
         o.lr = 1e-3;
         run_to_the_end(&o, false);
         assert_true(logged(o.run, "length", true) < 0.95 * logged(o.run, "length", false));
         if (i == 0) assert_true(logged(o.run, "swaps", true) > 0);
         if (i == 2) assert_true(logged(o.run, "credit", true) < logged(o.run, "spread", true));
+        if (i == 3) assert_true(logged(o.run, "clipped", false) > 0 && logged(o.run, "clipped", true) < 0.5);
     }
 }
 
@@ -163,6 +166,7 @@ static void threads_do_not_matter(void **state)
         tiny(&a, INVIT_CVRP, (invit_train_method)method, method ? "threads-1r" : "threads-1");
         tiny(&b, INVIT_CVRP, (invit_train_method)method, method ? "threads-3r" : "threads-3");
         a.rollin = b.rollin = 0.4;
+        a.reuse = b.reuse = 2;
         a.threads = 1;
         b.threads = 3;
         run_to_the_end(&a, false);
@@ -192,6 +196,7 @@ static void clean_stops_change_nothing(void **state)
         a.rollin = b.rollin = 0.4;
         a.regret = b.regret = 0.3;
         a.lambda = b.lambda = 0.9;
+        a.reuse = b.reuse = 2;
         a.steps = b.steps = 20;
         run_to_the_end(&a, false);
         invit_train_result result = {0};

@@ -1,10 +1,11 @@
 /* REINFORCE as published: sampled rollouts of the model against greedy rollouts of a frozen one on the same
  * augmented instances, loss = mean of (length - baseline length) * log p(tour). The sampled tours are kept as
- * orders and replayed state by state for the gradient. */
+ * orders and replayed for the states to learn from, which may serve for more than one update. */
 #include "learn/exam.h"
 #include "learn/trainer.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Fresh instances, each with `augment` copies in their own frames and from their own start nodes. */
@@ -179,25 +180,21 @@ static invit_status give_credit(inv_trainer *t, inv_worker *w, inv_lane *lane, i
     return INVIT_OK;
 }
 
-/* d loss / d logit = weight (1[j is the action] - p_j), where weight = advantage / batch. */
-static invit_status learn_chunk(inv_trainer *t, inv_worker *w, inv_lane *lane, invit_error *err)
+static invit_status keep_weight(inv_lane *lane, float weight, invit_error *err)
 {
-    int32_t candidates = inv_candidates(&t->config), count = w->chunk.count;
-    INV_CHECK(inv_policy_forward(w->train, w->chunk.state, count, w->logp, err));
-    for (int32_t i = 0; i < count; i++) {
-        const float *logp = w->logp + (size_t)i * (size_t)candidates;
-        float *d = w->dlogit + (size_t)i * (size_t)candidates;
-        for (int32_t j = 0; j < candidates; j++)
-            d[j] = logp[j] > -INFINITY || isnan(logp[j]) ? -w->weight[i] * expf(logp[j]) : 0;
-        d[w->chunk.label[i]] += w->weight[i];
-        lane->tally.states++;
-        lane->tally.loss += (double)w->weight[i] * (double)logp[w->chunk.label[i]];
+    int32_t entry = lane->pool.count - 1;
+    if (entry >= lane->chances) {
+        size_t room = (size_t)lane->pool.room;
+        inv_chance *more = realloc(lane->chance, room * sizeof *more);
+        if (!more) return inv_no_memory(err, room * sizeof *more);
+        lane->chance = more;
+        lane->chances = lane->pool.room;
     }
-    inv_policy_backward(w->train, w->chunk.state, count, w->dlogit, lane->grad);
-    w->chunk.count = 0;
+    lane->chance[entry].weight = weight;
     return INVIT_OK;
 }
 
+/* Walks a sampled tour again and puts the states to learn from into the lane's pool. */
 static invit_status replay_sample(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t i, invit_error *err)
 {
     inv_walk *walk = w->walk[i];
@@ -210,13 +207,60 @@ static invit_status replay_sample(inv_trainer *t, inv_worker *w, inv_lane *lane,
         bool learn = w->doubtful[i][k] && inv_rng_double(&lane->rng) < t->o->share;
         if (learn) {
             inv_walk_view(walk, &s);
-            w->weight[w->chunk.count] = (float)(w->credit[i][k] * part);
             INV_CHECK(
-                inv_pool_add(&w->chunk, &s, inv_candidate_of(&t->config, &s, w->order[i][k]), NULL, err));
-            if (w->chunk.count == INV_CHUNK) INV_CHECK(learn_chunk(t, w, lane, err));
+                inv_pool_add(&lane->pool, &s, inv_candidate_of(&t->config, &s, w->order[i][k]), NULL, err));
+            INV_CHECK(keep_weight(lane, (float)(w->credit[i][k] * part), err));
         }
         inv_walk_visit(walk, w->order[i][k]);
     }
+    return INVIT_OK;
+}
+
+/* The weight of a decision that was sampled with other weights: it counts by how much likelier it has become,
+ * and no more once it has moved far enough the way it should (proximal policy optimisation, Schulman et al.
+ * 2017). A weight is a cost: what is dear should become less likely. */
+static float weigh_again(const inv_chance *c, float logp, inv_tally *tally)
+{
+    enum { PERCENT = 20 };
+    float ratio = expf(logp - c->logp), most = 1 + PERCENT / 100.0f, least = 1 - PERCENT / 100.0f;
+    bool far = c->weight < 0 ? ratio > most : ratio < least;
+    tally->again++;
+    tally->clipped += far;
+    return far ? 0 : c->weight * ratio;
+}
+
+/* d loss / d logit = weight (1[j is the action] - p_j), where weight = advantage / batch. */
+static void differentiate(const inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t from, int32_t count,
+                          bool again)
+{
+    int32_t candidates = inv_candidates(&t->config);
+    for (int32_t i = 0; i < count; i++) {
+        const float *logp = w->logp + (size_t)i * (size_t)candidates;
+        float *d = w->dlogit + (size_t)i * (size_t)candidates;
+        int32_t label = lane->pool.label[from + i];
+        inv_chance *c = &lane->chance[from + i];
+        float weight = again ? weigh_again(c, logp[label], &lane->tally) : c->weight;
+        for (int32_t j = 0; j < candidates; j++)
+            d[j] = logp[j] > -INFINITY || isnan(logp[j]) ? -weight * expf(logp[j]) : 0;
+        d[label] += weight;
+        if (again) continue;
+        c->logp = logp[label];
+        lane->tally.states++;
+        lane->tally.loss += (double)weight * (double)logp[label];
+    }
+}
+
+invit_status inv_reinforce_learn(inv_trainer *t, inv_worker *w, inv_lane *lane, bool again, invit_error *err)
+{
+    memset(lane->grad, 0, t->model->params * sizeof *lane->grad);
+    for (int32_t at = 0; at < lane->pool.count; at += INV_CHUNK) {
+        int32_t left = lane->pool.count - at, count = left < INV_CHUNK ? left : INV_CHUNK;
+        const inv_state *states = lane->pool.state + at;
+        INV_CHECK(inv_policy_forward(w->train, states, count, w->logp, err));
+        differentiate(t, w, lane, at, count, again);
+        inv_policy_backward(w->train, states, count, w->dlogit, lane->grad);
+    }
+    inv_policy_flush_gradient(w->train, t->model, lane->grad);
     return INVIT_OK;
 }
 
@@ -224,16 +268,14 @@ invit_status inv_reinforce_lane(inv_trainer *t, inv_worker *w, inv_lane *lane, i
 {
     int32_t count = (int32_t)(t->o->batch / t->o->lanes), groups = count / (int32_t)t->o->augment;
     invit_status status;
-    memset(lane->grad, 0, t->model->params * sizeof *lane->grad);
-    w->chunk.count = 0;
+    lane->pool.count = 0;
     INV_TRY(draw_copies(t, w, lane, groups, err));
     INV_TRY(roll_copies(t, w, w->roll, count, &lane->rng, &lane->tally.decisions, err));
     keep_samples(t, w, count);
     INV_TRY(find_advantages(t, w, lane, count, err));
     INV_TRY(give_credit(t, w, lane, count, err));
     for (int32_t i = 0; i < count; i++) INV_TRY(replay_sample(t, w, lane, i, err));
-    if (w->chunk.count > 0) INV_TRY(learn_chunk(t, w, lane, err));
-    inv_policy_flush_gradient(w->train, t->model, lane->grad);
+    INV_TRY(inv_reinforce_learn(t, w, lane, false, err));
 done:
     for (int32_t g = 0; g < groups; g++) {
         inv_index_destroy(w->index[g]);

@@ -130,6 +130,7 @@ static invit_status log_progress(run *r, invit_error *err)
         field(line, sizeof line, "swaps", (double)s->swaps, "%.0f");
         field(line, sizeof line, "spread", sqrt(a->spread / a->rollouts), "%.5f");
         if (a->credits > 0) field(line, sizeof line, "credit", sqrt(a->credit / a->credits), "%.5f");
+        if (a->again > 0) field(line, sizeof line, "clipped", a->clipped / a->again, "%.3f");
     } else {
         field(line, sizeof line, "loss", a->loss / (a->states - a->priced), "%.4f");
         field(line, sizeof line, "accuracy", a->right / (a->states - a->priced), "%.4f");
@@ -138,12 +139,12 @@ static invit_status log_progress(run *r, invit_error *err)
         if (a->priced > 0) field(line, sizeof line, "regret", a->regret / a->priced, "%.4f");
     }
     field(line, sizeof line, "lr", r->t->lr, "%.3e");
-    field(line, sizeof line, "norm", s->tally_norm / (double)s->tally_steps, "%.3f");
+    field(line, sizeof line, "norm", s->tally_norm / (double)s->tally_updates, "%.3f");
     if (s->dropped > 0) field(line, sizeof line, "dropped", (double)s->dropped, "%.0f");
     strcat(line, "}\n");
     s->tally = (inv_tally){0};
     s->tally_norm = s->tally_seconds = 0;
-    s->tally_steps = 0;
+    s->tally_steps = s->tally_updates = 0;
     r->logged = now;
     return log_line(r, line, err);
 }

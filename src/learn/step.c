@@ -114,30 +114,59 @@ static void advance(inv_trainer *t)
     s->steps_left = fmax(1, s->steps_left - 1);
 }
 
-invit_status inv_step(inv_trainer *t, invit_error *err)
+/* Adds up the lanes' gradients and moves the weights; false: not finite, nothing moved. */
+static bool update(inv_trainer *t, double loss)
 {
-    inv_tally tally = {0};
-    queue_lanes(t);
-    INV_CHECK(inv_trainer_run(t, t->lanes, compute_lane, err));
-    for (int32_t l = 0; l < t->lanes; l++) add_tally(&tally, &t->lane[l].tally);
     inv_team_run(t->team, slices(t), sum_slice, t);
     inv_comm_sum_floats(t->comm, t->lane[0].grad, t->model->params);
-    inv_comm_sum_doubles(t->comm, (double *)&tally, sizeof tally / sizeof(double));
     inv_team_run(t->team, slices(t), norm_slice, t);
     double norm = 0;
     for (int i = 0; i < slices(t); i++) norm += t->slice_norm[i];
     norm = sqrt(norm);
-
+    if (!isfinite(norm) || !isfinite(loss)) return false;
     t->lr = learning_rate(t);
-    if (isfinite(norm) && isfinite(tally.loss)) {
+    t->s.updates++;
+    t->scale = t->o->clip > 0 && norm > t->o->clip ? t->o->clip / norm : 1;
+    inv_team_run(t->team, slices(t), update_slice, t);
+    inv_prepared_refresh(t->prepared, t->model);
+    t->s.tally_norm += norm;
+    t->s.tally_updates++;
+    return true;
+}
+
+static void learn_again(void *context, int member, int item)
+{
+    inv_trainer *t = context;
+    inv_worker *w = &t->worker[member];
+    if (w->status == INVIT_OK) w->status = inv_reinforce_learn(t, w, &t->lane[item], true, &w->error);
+}
+
+static inv_tally sum_tallies(inv_trainer *t)
+{
+    inv_tally tally = {0};
+    for (int32_t l = 0; l < t->lanes; l++) add_tally(&tally, &t->lane[l].tally);
+    inv_comm_sum_doubles(t->comm, (double *)&tally, sizeof tally / sizeof(double));
+    return tally;
+}
+
+invit_status inv_step(inv_trainer *t, invit_error *err)
+{
+    queue_lanes(t);
+    INV_CHECK(inv_trainer_run(t, t->lanes, compute_lane, err));
+    inv_tally tally = sum_tallies(t);
+    bool fine = update(t, tally.loss);
+    if (t->o->method == INVIT_REINFORCE) {
+        for (int64_t i = 1; fine && i < t->o->reuse; i++) {
+            INV_CHECK(inv_trainer_run(t, t->lanes, learn_again, err));
+            fine = update(t, 0);
+        }
+        if (t->o->reuse > 1) tally = sum_tallies(t);
+        for (int32_t l = 0; l < t->lanes; l++) t->lane[l].pool.count = 0; /* none outlives the step */
+    }
+    if (fine) {
         t->s.bad = 0;
-        t->s.updates++;
-        t->scale = t->o->clip > 0 && norm > t->o->clip ? t->o->clip / norm : 1;
-        inv_team_run(t->team, slices(t), update_slice, t);
-        inv_prepared_refresh(t->prepared, t->model);
-        add_tally(&t->s.tally, &tally);
-        t->s.tally_norm += norm;
         t->s.tally_steps++;
+        add_tally(&t->s.tally, &tally);
         t->s.states += (int64_t)tally.states;
     } else {
         t->s.bad++;

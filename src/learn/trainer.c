@@ -72,12 +72,11 @@ static invit_status create_worker(inv_trainer *t, inv_worker *w, invit_error *er
     w->begin = calloc(n, sizeof *w->begin);
     w->length = calloc(n, sizeof *w->length);
     w->advantage = calloc(n, sizeof *w->advantage);
-    w->weight = calloc(INV_CHUNK, sizeof *w->weight);
     w->logp = calloc((size_t)INV_CHUNK * (size_t)candidates, sizeof *w->logp);
     w->dlogit = calloc((size_t)INV_CHUNK * (size_t)candidates, sizeof *w->dlogit);
     w->price = calloc((size_t)candidates, sizeof *w->price);
     if (!w->walk || !w->instance || !w->index || !w->frame || !w->limit || !w->begin || !w->length ||
-        !w->advantage || !w->weight || !w->logp || !w->dlogit || !w->price)
+        !w->advantage || !w->logp || !w->dlogit || !w->price)
         return inv_no_memory(err, n * 64);
     INV_CHECK(inv_teacher_create(&w->teacher, err));
     INV_CHECK(inv_lesson_init(&w->lesson, largest_instance(t), err));
@@ -87,7 +86,6 @@ static invit_status create_worker(inv_trainer *t, inv_worker *w, invit_error *er
     INV_CHECK(inv_policy_create(t->prepared_judge, walks, false, &w->judge, err));
     if (!reinforce) return INVIT_OK;
     INV_CHECK(inv_policy_create(t->prepared_frozen, walks, false, &w->frozen, err));
-    INV_CHECK(inv_pool_init(&w->chunk, INV_CHUNK, &t->config, largest_instance(t), false, err));
     return create_orders(t, w, err);
 }
 
@@ -106,7 +104,6 @@ static void destroy_worker(inv_worker *w)
     inv_policy_destroy(w->roll);
     inv_policy_destroy(w->judge);
     inv_policy_destroy(w->frozen);
-    inv_pool_destroy(&w->chunk);
     free(w->walk);
     free(w->instance);
     free(w->index);
@@ -115,7 +112,6 @@ static void destroy_worker(inv_worker *w)
     free(w->begin);
     free(w->length);
     free(w->advantage);
-    free(w->weight);
     free(w->logp);
     free(w->dlogit);
     free(w->price);
@@ -141,9 +137,10 @@ static invit_status create_lanes(inv_trainer *t, invit_error *err)
         inv_rng_init(&lane->rng, (uint64_t)t->o->seed, (uint64_t)(t->first_lane + i + 1));
         lane->grad = malloc(t->model->params * sizeof *lane->grad);
         if (!lane->grad) return inv_no_memory(err, t->model->params * sizeof *lane->grad);
-        if (t->o->method == INVIT_IMITATE)
-            INV_CHECK(inv_pool_init(&lane->pool, (int32_t)(t->o->pool / t->o->lanes) + 4096, &t->config,
-                                    largest_instance(t), t->o->regret > 0, err));
+        bool imitate = t->o->method == INVIT_IMITATE;
+        int32_t room = imitate ? (int32_t)(t->o->pool / t->o->lanes) + 4096 : 1024;
+        INV_CHECK(inv_pool_init(&lane->pool, room, &t->config, largest_instance(t),
+                                imitate && t->o->regret > 0, err));
     }
     return INVIT_OK;
 }
@@ -232,6 +229,7 @@ void inv_trainer_destroy(inv_trainer *t)
     inv_team_destroy(t->team);
     for (int32_t i = 0; t->lane && i < t->lanes; i++) {
         free(t->lane[i].grad);
+        free(t->lane[i].chance);
         inv_pool_destroy(&t->lane[i].pool);
     }
     free(t->lane);

@@ -29,11 +29,20 @@ typedef struct inv_tally {
     double rollouts, length, baseline; /* reinforce                                        */
     double decisions;                  /* of roll-ins and rollouts                          */
     double spread, credit, credits;    /* squares of tours' advantages and of decisions'; how many of these */
+    double again, clipped;             /* decisions learned from once more; that had moved far enough       */
 } inv_tally;
+
+/* What reinforce knows of a sampled decision besides its state. */
+typedef struct inv_chance {
+    float weight; /* advantage / batch                               */
+    float logp;   /* of the choice, with the weights that sampled it */
+} inv_chance;
 
 typedef struct inv_lane {
     inv_rng rng;
-    inv_pool pool;
+    inv_pool pool;      /* imitate: between steps too; reinforce: the step's decisions */
+    inv_chance *chance; /* reinforce: [chances >= pool.count]                          */
+    int32_t chances;
     float *grad;     /* [params] */
     inv_tally tally; /* of this step */
 } inv_lane;
@@ -56,8 +65,6 @@ typedef struct inv_worker {
     int32_t **order, *orders; /* reinforce: sampled orders and their number of entries */
     bool **doubtful;          /* reinforce: [walk][entry] decisions to learn from      */
     double **credit;          /* reinforce: [walk][entry] their advantages             */
-    inv_pool chunk;           /* reinforce: states being replayed      */
-    float *weight;            /* [chunk] reinforce: advantage / batch  */
     float *logp, *dlogit;     /* [chunk][candidates]                   */
     float *price;             /* [candidates] of the choice at hand    */
     invit_status status;
@@ -79,7 +86,7 @@ typedef struct inv_run_state {
     int64_t epoch, swaps; /* reinforce                                                    */
     int64_t log_bytes;
     inv_tally tally; /* since the last line of the log                                */
-    int64_t tally_steps;
+    int64_t tally_steps, tally_updates;
     double tally_norm, tally_seconds;
 } inv_run_state;
 
@@ -121,6 +128,8 @@ invit_status inv_imitate_lane(inv_trainer *t, inv_worker *w, inv_lane *lane, inv
 invit_status inv_price_tours(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t count, invit_error *err);
 bool inv_imitate_needs_labels(const inv_trainer *t, const inv_lane *lane);
 invit_status inv_reinforce_lane(inv_trainer *t, inv_worker *w, inv_lane *lane, invit_error *err);
+/* The gradient over the lane's sampled decisions; `again`: after an update, from the same ones. */
+invit_status inv_reinforce_learn(inv_trainer *t, inv_worker *w, inv_lane *lane, bool again, invit_error *err);
 /* After an epoch: the model takes over from the frozen baseline when its tours are shorter. */
 invit_status inv_reinforce_epoch(inv_trainer *t, invit_error *err);
 
