@@ -94,6 +94,39 @@ static void steps_without_a_time_improve(void **state)
 #undef ONE
 }
 
+/* Two runs that need the same references: one makes them, the other waits and takes them. */
+static void two_runs_share_references(void **state)
+{
+    (void)state;
+#define BOTH "eval msvdrp --sets tsp-100 --dist uniform --limit 4 --construct nearest --ref-effort 0.1 "
+    pid_t child = fork();
+    if (child == 0) _exit(invit(BOTH));
+    int first = invit(BOTH), status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(first, 0);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    ok(BOTH); /* every reference is there once, and in its place */
+    assert_false(says("less effort"));
+    ok("eval msvdrp --sets tsp-100 --dist uniform --limit 4 --construct nearest");
+    assert_true(says("less effort than asked for: tsp100-uniform"));
+#undef BOTH
+}
+
+/* Results of one problem go on with the other. */
+static void results_grow_by_a_problem(void **state)
+{
+    (void)state;
+#define RUN                                                                                                  \
+    "eval msvdrp --dist uniform --limit 1 --rollouts 1 --ref-effort 0.02 --results r.csv --resume "          \
+    "-m " GOLDEN "tsp-tiny.weights.safetensors "
+    ok(RUN "--sets tsp-100");
+    ok(RUN "--sets tsp-100,cvrp-50 -m " GOLDEN "cvrp-tiny.weights.safetensors");
+    ok(RUN "--sets tsp-100");
+    assert_int_equal(invit(RUN "--sets tsp-100 --seed 2"), 1);
+    assert_true(says("seed=1 there, seed=2 here"));
+#undef RUN
+}
+
 static void a_library_folder(void **state)
 {
     (void)state;
@@ -154,6 +187,27 @@ static void refusals(void **state)
     assert_int_equal(invit("eval . --construct nearest"), 1);
     assert_true(says("no .tsp or .vrp file"));
     assert_int_equal(invit("eval ablation --variants 5v"), 2);
+    assert_int_equal(invit("eval ablation --sets tsp-100"), 1);
+    assert_true(says("not in this table"));
+    assert_int_equal(invit("eval ablation --problem tsp --sets cvrp-500"), 1);
+    /* an option that would be ignored, and a file that cannot be written, are said before the work */
+    assert_int_equal(invit("eval msvdrp --best-known best.csv"), 2);
+    assert_int_equal(invit("eval . --sets tsp-100"), 2);
+    assert_int_equal(invit("stats rank --model x.safetensors"), 2);
+    assert_int_equal(invit("eval msvdrp --construct nearest -o /no/such/folder/out.md"), 1);
+    assert_true(says("/no/such/folder/out.md: cannot write"));
+    assert_int_equal(invit("stats rank -o /no/such/folder/rank.svg"), 1);
+    /* references of other instances, without lengths that would tell */
+    ok("eval msvdrp --sets tsp-100 --dist uniform --limit 2 --construct nearest --ref-effort 0.02");
+    char command[4096];
+    snprintf(command, sizeof command,
+             "cd %s/msvdrp && rm *.json && "
+             "sed -n 2p tsp100-uniform.sol.txt | cut -d' ' -f1 > new && "
+             "sed -n 1p tsp100-uniform.sol.txt | cut -d' ' -f1 >> new && mv new tsp100-uniform.sol.txt",
+             folder);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(invit("eval msvdrp --sets tsp-100 --dist uniform --limit 2 --construct nearest"), 1);
+    assert_true(says("sol.txt:1:") && says("a reference for another instance"));
 }
 
 int main(void)
@@ -161,6 +215,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(msvdrp_for_both_problems, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(steps_without_a_time_improve, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(two_runs_share_references, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(results_grow_by_a_problem, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(a_library_folder, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(one_variant_of_the_ablation, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(the_three_findings, make_folder, remove_folder),

@@ -1,8 +1,13 @@
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static void print_message(const char *kind, const char *format, va_list args)
 {
@@ -19,6 +24,37 @@ int cli_fail(const char *format, ...)
     print_message("", format, args);
     va_end(args);
     return CLI_FAILED;
+}
+
+int cli_check_output(const char *path)
+{
+    struct stat st;
+    if (!path || strcmp(path, "-") == 0) return CLI_GO;
+    if (stat(path, &st) == 0) {
+        if (S_ISDIR(st.st_mode)) return cli_fail("%s: cannot write: it is a folder", path);
+        return access(path, W_OK) == 0 ? CLI_GO : cli_fail("%s: cannot write: %s", path, strerror(errno));
+    }
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    int code = folder && access(folder, W_OK | X_OK) != 0
+                   ? cli_fail("%s: cannot write: %s", path, strerror(errno))
+                   : CLI_GO;
+    free(folder);
+    return code;
+}
+
+bool cli_is_picture(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot &&
+           (strcasecmp(dot, ".svg") == 0 || strcasecmp(dot, ".png") == 0 || strcasecmp(dot, ".pdf") == 0);
+}
+
+int cli_check_picture(const char *path)
+{
+    if (path && !cli_is_picture(path))
+        return cli_fail("%s: a picture's name must end in .svg, .png or .pdf", path);
+    return cli_check_output(path);
 }
 
 int cli_bad_usage(const char *format, ...)

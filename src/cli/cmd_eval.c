@@ -13,7 +13,7 @@ typedef struct eval_values {
     cli_method method;
     uint64_t data_seed;
     double ref_time, ref_effort, minutes;
-    bool refs_only, peak, resume, baselines, instances, paper_length;
+    bool refs_only, peak, resume, baselines, instances, paper_length, json;
     cli_common common;
 } eval_values;
 
@@ -164,6 +164,10 @@ static const cli_option options[] = {
      .offset = offsetof(eval_values, format),
      .choices = "text|markdown|csv|json",
      .help = "of the tables"},
+    {.name = "json",
+     .type = CLI_BOOL,
+     .offset = offsetof(eval_values, json),
+     .help = "the same as --format json"},
     {.name = "output",
      .letter = 'o',
      .type = CLI_STRING,
@@ -256,6 +260,44 @@ static int write_report(const invit_report *report, int format, const char *path
     return code;
 }
 
+/* Which kinds of evaluation an option is for; the others would ignore it. */
+enum { SETS = 1, FILES = 2, ABLATION = 4 };
+
+static int check_mode(const cli_args *args, int mode)
+{
+    static const struct {
+        const char *option;
+        int modes;
+    } table[] = {{"sets", SETS | ABLATION},
+                 {"dist", SETS | ABLATION},
+                 {"dir", SETS | ABLATION},
+                 {"data-seed", SETS | ABLATION},
+                 {"ref-time", SETS | ABLATION},
+                 {"ref-effort", SETS | ABLATION},
+                 {"refs-only", SETS},
+                 {"best-known", FILES},
+                 {"paper-length", FILES},
+                 {"results", SETS | FILES},
+                 {"resume", SETS | FILES},
+                 {"against", SETS | FILES},
+                 {"peak", SETS},
+                 {"instances", SETS},
+                 {"label", SETS | FILES},
+                 {"model", SETS | FILES},
+                 {"minutes", ABLATION},
+                 {"variants", ABLATION},
+                 {"problem", ABLATION},
+                 {"method", ABLATION},
+                 {"runs", ABLATION}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (cli_given(args, table[i].option) && !(table[i].modes & mode))
+            return cli_bad_usage("--%s is not for %s", table[i].option,
+                                 mode == SETS    ? "msvdrp"
+                                 : mode == FILES ? "files and folders"
+                                                 : "ablation");
+    return CLI_GO;
+}
+
 static const char *problem_name(int i)
 {
     return i == INVIT_TSP ? "tsp" : "cvrp";
@@ -300,6 +342,7 @@ static int evaluate(const eval_values *v, const cli_args *args, const invit_cont
     invit_eval_options o = ablation ? a.eval : invit_eval_defaults();
     if ((sets || ablation) && args->count > 1)
         return cli_bad_usage("%s stands alone, found '%s' after it", args->item[0], args->item[1]);
+    if ((code = check_mode(args, sets ? SETS : ablation ? ABLATION : FILES)) != CLI_GO) return code;
     if (v->resume && !v->results) return cli_bad_usage("--resume needs the --results FILE to go on with");
     if ((code = choose(&v->sets, invit_eval_set_name, INVIT_EVAL_SETS, o.set, "set")) != CLI_GO) return code;
     if ((code = choose(&v->dists, distribution_name, 4, o.distribution, "distribution")) != CLI_GO)
@@ -350,7 +393,9 @@ int cmd_eval(int argc, char **argv)
     int32_t failures = 0;
     cli_progress progress = {0};
     invit_control control = cli_control(&progress, v.common.quiet);
-    code = evaluate(&v, &args, &control, &report, &failures, model);
+    if (v.json) v.format = INVIT_TABLE_JSON;
+    code = cli_check_output(v.output);
+    if (code == CLI_GO) code = evaluate(&v, &args, &control, &report, &failures, model);
     cli_progress_clear(&progress);
     /* Under mpirun only the first process has a report. */
     if (code == CLI_GO) code = report ? write_report(report, v.format, v.output) : CLI_OK;

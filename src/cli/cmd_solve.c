@@ -167,17 +167,11 @@ static const char *construct_name(invit_construct c)
 /* ---- before solving
  * ------------------------------------------------------------------------------------------------- */
 
-static bool is_picture(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    return dot && (strcmp(dot, ".svg") == 0 || strcmp(dot, ".png") == 0 || strcmp(dot, ".pdf") == 0);
-}
-
 /* Finds out now, not after a minute of solving, that a file cannot be written. */
 static invit_status open_outputs(session *s, invit_error *err)
 {
     const solve_values *v = s->v;
-    if (v->output && !is_picture(v->output)) {
+    if (v->output && !cli_is_picture(v->output)) {
         invit_status status = invit_writer_open(v->output, &s->writer, err);
         if (status != INVIT_OK) return status;
     }
@@ -329,7 +323,7 @@ static invit_status hand_over(session *s, const invit_instance *p, const invit_s
         print_text(p, r, total);
     fflush(stdout);
     if (!v->output) return INVIT_OK;
-    if (is_picture(v->output)) return invit_plot(p, solution, v->output, NULL, err);
+    if (cli_is_picture(v->output)) return invit_plot(p, solution, v->output, NULL, err);
     invit_solution_info info = {.length = r->length, .seconds = total};
     invit_solution_format f = invit_solution_format_for(v->output, invit_instance_problem(p));
     const char *dot = strrchr(v->output, '.');
@@ -410,7 +404,7 @@ static invit_status solve_all(session *s, invit_error *err)
         if (status == INVIT_OK && v->metric)
             status = invit_instance_set_metric(p, (invit_metric)(v->metric - 1), err);
         if (status == INVIT_OK && s->solved > 0 &&
-            (s->trace || (v->output && is_picture(v->output)) || v->start))
+            (s->trace || (v->output && cli_is_picture(v->output)) || v->start))
             status = fail(err, INVIT_ERR_ARGUMENT, "%s: has many instances; choose one with --index for %s",
                           s->path,
                           s->trace   ? "--trace"

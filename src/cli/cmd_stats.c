@@ -12,6 +12,7 @@ typedef struct stats_values {
     int count, format;
     double effort;
     const char *csv, *figure, *model;
+    bool json;
     cli_common common;
 } stats_values;
 
@@ -63,6 +64,10 @@ static const cli_option options[] = {
      .offset = offsetof(stats_values, format),
      .choices = "text|markdown|csv|json",
      .help = "of the summary on standard output"},
+    {.name = "json",
+     .type = CLI_BOOL,
+     .offset = offsetof(stats_values, json),
+     .help = "the same as --format json"},
     {.name = "csv",
      .type = CLI_STRING,
      .offset = offsetof(stats_values, csv),
@@ -159,6 +164,17 @@ int cmd_stats(int argc, char **argv)
     if ((code = choose(&v.problems, problems, 2, o.problem, "problem")) != CLI_GO) goto done;
     if ((code = choose(&v.dists, dists, 4, o.distribution, "distribution")) != CLI_GO) goto done;
     if ((code = read_sizes(&v.sizes, sizes)) != CLI_GO) goto done;
+    static const char *const only_attention[] = {"model"}, *const not_attention[] = {"problem", "dist",
+                                                                                     "effort"};
+    for (int i = 0; i < (kind == 2 ? 3 : 1); i++) {
+        const char *name = kind == 2 ? not_attention[i] : only_attention[i];
+        if (!cli_given(&args, name)) continue;
+        code = cli_bad_usage("--%s is not for %s", name, kinds[kind]);
+        goto done;
+    }
+    if (v.json) v.format = INVIT_TABLE_JSON;
+    if ((code = cli_check_output(v.csv)) != CLI_GO || (code = cli_check_picture(v.figure)) != CLI_GO)
+        goto done;
     if (kind == 2 && !v.model) {
         code = cli_bad_usage("attention needs a --model, best one with a global view");
         goto done;

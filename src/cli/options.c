@@ -518,11 +518,13 @@ int cli_parse(const cli_spec *spec, void *values, int argc, char **argv, cli_arg
     pass second = {.spec = spec, .values = values, .args = args};
     if (code == CLI_GO) code = walk(&second, argc, argv);
     for (int i = 0; i < count; i++) args->given[i] |= from_file[i];
+    int first_line = (int)strcspn(spec->usage, "\n");
     if (code == CLI_GO && args->count < spec->min_args)
-        code = cli_bad_usage("usage: invit %s %s", spec->command, spec->usage);
+        code = cli_bad_usage("usage: invit %s %.*s (`invit %s --help` has it all)", spec->command, first_line,
+                             spec->usage, spec->command);
     if (code == CLI_GO && spec->max_args >= 0 && args->count > spec->max_args)
-        code = cli_bad_usage("unexpected argument '%s'; usage: invit %s %s", args->item[spec->max_args],
-                             spec->command, spec->usage);
+        code = cli_bad_usage("unexpected argument '%s'; usage: invit %s %.*s", args->item[spec->max_args],
+                             spec->command, first_line, spec->usage);
     if (code != CLI_GO) cli_args_free(args);
     return code;
 }

@@ -10,9 +10,14 @@ static int32_t pool_level(const inv_trainer *t)
     return level > batch ? level : batch;
 }
 
-bool inv_imitate_needs_labels(const inv_trainer *t, const inv_lane *lane)
+bool inv_imitate_runs_low(const inv_trainer *t, const inv_lane *lane)
 {
     return lane->pool.count < pool_level(t);
+}
+
+bool inv_imitate_teaches(const inv_trainer *t, const inv_lane *lane)
+{
+    return t->teaching && lane->pool.count < pool_level(t) + pool_level(t) / 2;
 }
 
 /* Draws instances for one group of lessons: enough to roll in together, few enough to keep the pool mixed. */
@@ -166,7 +171,8 @@ static void differentiate(const inv_trainer *t, inv_worker *w, const inv_pool *p
 
 invit_status inv_imitate_lane(inv_trainer *t, inv_worker *w, inv_lane *lane, invit_error *err)
 {
-    while (inv_imitate_needs_labels(t, lane)) INV_CHECK(add_lessons(t, w, lane, err));
+    bool more = inv_imitate_teaches(t, lane);
+    for (; more; more = inv_imitate_runs_low(t, lane)) INV_CHECK(add_lessons(t, w, lane, err));
 
     int32_t batch = (int32_t)(t->o->batch / t->o->lanes),
             from = inv_pool_take(&lane->pool, batch, &lane->rng);

@@ -79,14 +79,19 @@ static void add_tally(inv_tally *to, const inv_tally *x)
     for (size_t i = 0; i < sizeof *to / sizeof *a; i++) a[i] += b[i];
 }
 
-/* Lanes whose pool runs low go first: teaching takes longest, and the others fill the gaps. */
+/* Lanes that teach go first: it takes longest, and the others fill the gaps. */
 static void queue_lanes(inv_trainer *t)
 {
     int32_t at = 0;
+    double low = 0;
+    if (t->o->method == INVIT_IMITATE) {
+        for (int32_t l = 0; l < t->lanes; l++) low += inv_imitate_runs_low(t, &t->lane[l]);
+        inv_comm_sum_doubles(t->comm, &low, 1);
+    }
+    t->teaching = low > 0;
     for (int pass = 0; pass < 2; pass++)
         for (int32_t l = 0; l < t->lanes; l++)
-            if ((t->o->method == INVIT_IMITATE && inv_imitate_needs_labels(t, &t->lane[l])) == (pass == 0))
-                t->queue[at++] = l;
+            if (inv_imitate_teaches(t, &t->lane[l]) == (pass == 0)) t->queue[at++] = l;
 }
 
 static double learning_rate(const inv_trainer *t)

@@ -103,6 +103,7 @@ typedef struct inv_trainer {
     int32_t first_lane, lanes; /* of this rank */
     inv_lane *lane;
     int32_t *queue; /* lanes in the order in which workers take them */
+    bool teaching;  /* imitate: some lane's pool runs low            */
     double *slice_norm;
     inv_team *team;
     inv_worker *worker; /* [inv_team_size] */
@@ -126,7 +127,10 @@ invit_status inv_trainer_run(inv_trainer *t, int items, void (*fn)(void *trainer
 invit_status inv_imitate_lane(inv_trainer *t, inv_worker *w, inv_lane *lane, invit_error *err);
 /* The policy makes the tours of walks 0..count-1 itself, and the teacher prices its doubtful choices. */
 invit_status inv_price_tours(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t count, invit_error *err);
-bool inv_imitate_needs_labels(const inv_trainer *t, const inv_lane *lane);
+/* A lane's pool runs low; and, when any does, the lanes that have lessons in this step: all that are not well
+ * stocked, so that every thread teaches at the same time instead of one while the others wait. */
+bool inv_imitate_runs_low(const inv_trainer *t, const inv_lane *lane);
+bool inv_imitate_teaches(const inv_trainer *t, const inv_lane *lane);
 invit_status inv_reinforce_lane(inv_trainer *t, inv_worker *w, inv_lane *lane, invit_error *err);
 /* The gradient over the lane's sampled decisions; `again`: after an update, from the same ones. */
 invit_status inv_reinforce_learn(inv_trainer *t, inv_worker *w, inv_lane *lane, bool again, invit_error *err);

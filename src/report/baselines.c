@@ -2,6 +2,7 @@
 #include "report/baselines.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char inv_published_source[] = "Published columns: Fang et al., INViT, ICML 2024 (one RTX 4090; -: not "
@@ -258,7 +259,7 @@ const inv_bucket inv_buckets[INV_BUCKETS] = {
     {INVIT_TSP, "101-1000", 101, 1000, {0.00, 13.49, 10.63, 5.06, 7.72, 3.42, 8.35, 4.77, 4.26}},
     {INVIT_TSP, "1001-10000", 1001, 10000, {0.00, 60.05, 30.38, 31.53, 16.80, 12.46, 14.50, 8.81, 8.61}},
     {INVIT_TSP, ">10000", 10001, INT32_MAX, {0.00, 94.27, 52.46, 82.92, 26.73, 43.61, 45.21, 9.54, 9.11}},
-    {INVIT_CVRP, "100-200", 1, 200, {0.00, 9.43, NAN, 7.80, 6.77, 11.75, 13.35, 7.23, 6.52}},
+    {INVIT_CVRP, "1-200", 1, 200, {0.00, 9.43, NAN, 7.80, 6.77, 11.75, 13.35, 7.23, 6.52}},
     {INVIT_CVRP, "201-500", 201, 500, {0.00, 19.76, NAN, 8.18, 8.95, 9.45, 10.11, 9.58, 9.11}},
     {INVIT_CVRP, ">500", 501, INT32_MAX, {0.00, 58.82, NAN, 11.21, 12.21, 17.60, 11.18, 10.39, 10.21}},
 };
@@ -278,6 +279,14 @@ const inv_published_variant inv_published_variants[INV_VARIANTS] = {
     {"3v", "INViT-3V", {7.69, 7.86, 9.06, 6.01}},
 };
 /* clang-format on */
+
+double inv_published_seconds(const char *time)
+{
+    char *unit;
+    double value = time ? strtod(time, &unit) : NAN;
+    if (!time || unit == time) return NAN;
+    return value * (*unit == 'd' ? 86400 : *unit == 'h' ? 3600 : *unit == 'm' ? 60 : 1);
+}
 
 const inv_published_set *inv_published_set_find(invit_problem problem, const char *distribution, int32_t size)
 {

@@ -24,6 +24,8 @@ typedef struct inv_published_set {
     double gap[INV_PUBLISHED_METHODS];
     const char *time[INV_PUBLISHED_METHODS];
 } inv_published_set;
+/* A time as printed ("23.8m") in seconds. */
+double inv_published_seconds(const char *time);
 const inv_published_set *inv_published_set_find(invit_problem problem, const char *distribution,
                                                 int32_t size);
 

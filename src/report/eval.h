@@ -26,6 +26,7 @@ typedef struct inv_set {
     int32_t count; /* as many as are wanted: all, or the limit */
     invit_instance **instance;
     double *reference; /* [count], NaN where there is none */
+    char remark[160];  /* on how they were made; may be empty */
 } inv_set;
 
 /* Takes the set from DIR/NAME.txt when that is there, and generates it otherwise. */

@@ -136,6 +136,29 @@ done:
     return status;
 }
 
+static bool has_column(const invit_ablation_options *o, invit_problem problem)
+{
+    for (int c = 0; c < 4; c++)
+        if (o->eval.set[columns[c]] && inv_size_classes[columns[c]].problem == problem) return true;
+    return false;
+}
+
+static invit_status check_options(const invit_ablation_options *o, invit_error *err)
+{
+    if (!(o->minutes > 0)) return inv_fail(err, INVIT_ERR_ARGUMENT, "the training time must be positive");
+    for (int k = 0; k < INVIT_EVAL_SETS; k++) {
+        bool column = false;
+        for (int c = 0; c < 4; c++) column = column || columns[c] == k;
+        if (o->eval.set[k] && !column)
+            return inv_fail(err, INVIT_ERR_ARGUMENT,
+                            "%s is not in this table; expected tsp-1000, tsp-10000, cvrp-500 or cvrp-5000",
+                            inv_size_classes[k].name);
+    }
+    for (int p = 0; p < 2; p++)
+        if (o->problem[p] && has_column(o, p)) return INVIT_OK;
+    return inv_fail(err, INVIT_ERR_ARGUMENT, "none of the sets is of the problems asked for");
+}
+
 invit_status invit_eval_ablation(const invit_ablation_options *o, invit_report **out, int32_t *failures,
                                  invit_error *err)
 {
@@ -144,7 +167,7 @@ invit_status invit_eval_ablation(const invit_ablation_options *o, invit_report *
     invit_status status;
     *failures = 0;
     *out = NULL;
-    if (!(o->minutes > 0)) return inv_fail(err, INVIT_ERR_ARGUMENT, "the training time must be positive");
+    INV_CHECK(check_options(o, err));
     if (mkdir(o->runs, 0777) != 0 && errno != EEXIST)
         return inv_fail(err, INVIT_ERR_IO, "%s: %s", o->runs, strerror(errno));
     INV_CHECK(inv_comm_create(&comm, err));
@@ -165,7 +188,7 @@ invit_status invit_eval_ablation(const invit_ablation_options *o, invit_report *
         for (int p = 0; p < 2; p++) {
             char run[900];
             invit_train_result result = {0};
-            if (!o->problem[p]) continue;
+            if (!o->problem[p] || !has_column(o, p)) continue;
             if ((size_t)snprintf(run, sizeof run, "%s/%s-%s", o->runs, p ? "cvrp" : "tsp",
                                  inv_published_variants[v].name) >= sizeof run) {
                 status = inv_fail(err, INVIT_ERR_ARGUMENT, "%s: name too long", o->runs);

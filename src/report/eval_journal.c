@@ -1,6 +1,7 @@
 /* One CSV line per evaluated instance, synced as it is written. */
 #include "report/eval_journal.h"
 
+#include "base/outfile.h"
 #include "report/tables.h"
 
 #include <errno.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char header[] = "set,instance,nodes,length,reference,gap,seconds,decisions,error";
@@ -223,22 +225,118 @@ static invit_status sync_file(inv_journal *j, invit_error *err)
     return bad ? inv_fail(err, INVIT_ERR_IO, "%s: cannot write: %s", j->path, strerror(errno)) : INVIT_OK;
 }
 
+static void put_outcome(FILE *f, const inv_outcome *o)
+{
+    inv_csv_field(f, o->set);
+    fputc(',', f);
+    inv_csv_field(f, o->name);
+    fprintf(f, ",%d", o->nodes);
+    put_number(f, o->length, "%.12g");
+    put_number(f, o->reference, "%.12g");
+    put_number(f, o->gap, "%.6f");
+    put_number(f, o->seconds, "%.6f");
+    fprintf(f, ",%lld,", (long long)o->decisions);
+    inv_csv_field(f, o->error);
+    fputc('\n', f);
+}
+
 invit_status inv_journal_add(inv_journal *j, const inv_outcome *o, invit_error *err)
 {
     INV_CHECK(remember(j, o, err));
     if (!j->file) return INVIT_OK;
-    inv_csv_field(j->file, o->set);
-    fputc(',', j->file);
-    inv_csv_field(j->file, o->name);
-    fprintf(j->file, ",%d", o->nodes);
-    put_number(j->file, o->length, "%.12g");
-    put_number(j->file, o->reference, "%.12g");
-    put_number(j->file, o->gap, "%.6f");
-    put_number(j->file, o->seconds, "%.6f");
-    fprintf(j->file, ",%lld,", (long long)o->decisions);
-    inv_csv_field(j->file, o->error);
-    fputc('\n', j->file);
+    put_outcome(j->file, o);
     return sync_file(j, err);
+}
+
+/* ---- going on ----------------------------------------------------------------------------------- */
+
+/* 1: names the TSP model, 2: the CVRP model, 0: something else. */
+static int names_model(const char *word)
+{
+    return strncmp(word, "tsp-model=", 10) == 0 ? 1 : strncmp(word, "cvrp-model=", 11) == 0 ? 2 : 0;
+}
+
+/* The words of both keys into `merged`. A model that only one of them names fits: a run over one problem may
+ * go on with the other. False when they differ otherwise; then *theirs and *ours are left at the first such
+ * words. */
+static bool merge_keys(const char **theirs, const char **ours, char *merged)
+{
+    *merged = 0;
+    while (**theirs || **ours) {
+        size_t m = strcspn(*theirs, " "), n = strcspn(*ours, " ");
+        int a = names_model(*theirs), b = names_model(*ours);
+        bool same = m == n && strncmp(*theirs, *ours, m) == 0, mine = b && (!a || b < a),
+             other = a && (!b || a < b);
+        if (!same && !mine && !other) return false;
+        sprintf(merged + strlen(merged), "%s%.*s", *merged ? " " : "", (int)(mine ? n : m),
+                mine ? *ours : *theirs);
+        if (same || other) *theirs += m + ((*theirs)[m] == ' ');
+        if (same || mine) *ours += n + ((*ours)[n] == ' ');
+    }
+    return true;
+}
+
+/* Puts the whole journal into a new file, which then takes the old one's name. */
+static invit_status rewrite(const inv_journal *j, invit_error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    inv_outfile *file = NULL;
+    FILE *f = open_memstream(&text, &size);
+    if (!f) return inv_no_memory(err, 0);
+    fprintf(f, "%s%s\n%s\n", mark, j->key, header);
+    for (int32_t i = 0; i < j->count; i++) put_outcome(f, &j->item[i]);
+    invit_status status = fclose(f) == 0 ? inv_outfile_open(j->path, &file, err) : inv_no_memory(err, size);
+    if (status == INVIT_OK) {
+        inv_outfile_write(file, text, size);
+        status = inv_outfile_close(file, err);
+    }
+    free(text);
+    return status;
+}
+
+/* Takes over what the file holds, if it is there. */
+static invit_status take_over(inv_journal *j, const char *key, long *complete, invit_error *err)
+{
+    FILE *f = fopen(j->path, "r");
+    if (!f)
+        return errno == ENOENT ? INVIT_OK : inv_fail(err, INVIT_ERR_IO, "%s: %s", j->path, strerror(errno));
+    invit_status status = read_lines(j, f, complete, err);
+    fclose(f);
+    if (status != INVIT_OK || !j->key) return status;
+    int32_t kept = 0; /* what failed is tried again */
+    for (int32_t i = 0; i < j->count; i++)
+        if (!j->item[i].error[0]) j->item[kept++] = j->item[i];
+    j->count = kept;
+    char *merged = malloc(strlen(j->key) + strlen(key) + 2);
+    if (!merged) return inv_no_memory(err, strlen(key));
+    const char *theirs = j->key, *ours = key;
+    if (!merge_keys(&theirs, &ours, merged)) {
+        status =
+            inv_fail(err, INVIT_ERR_INPUT,
+                     "%s holds results of another run: %.*s there, %.*s here; remove it or name another file",
+                     j->path, (int)strcspn(theirs, " "), theirs, (int)strcspn(ours, " "), ours);
+        free(merged);
+        return status;
+    }
+    bool more = strcmp(merged, j->key) != 0;
+    free(j->key);
+    j->key = merged;
+    if (!more) return INVIT_OK;
+    INV_CHECK(rewrite(j, err));
+    struct stat st;
+    if (stat(j->path, &st) != 0) return inv_fail(err, INVIT_ERR_IO, "%s: %s", j->path, strerror(errno));
+    *complete = (long)st.st_size;
+    return INVIT_OK;
+}
+
+/* Results are dear: a file that holds something is not overwritten. */
+static invit_status refuse_existing(const char *path, invit_error *err)
+{
+    struct stat st;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0) return INVIT_OK;
+    return inv_fail(err, INVIT_ERR_INPUT,
+                    "%s exists: go on with it (--resume), remove it or name another file", path);
 }
 
 invit_status inv_journal_open(const char *path, const char *key, bool resume, inv_journal **out,
@@ -248,32 +346,13 @@ invit_status inv_journal_open(const char *path, const char *key, bool resume, in
     invit_status status = INVIT_OK;
     long complete = 0;
     INV_TRY(new_journal(path, &j, err));
-    if (path && resume) {
-        FILE *f = fopen(path, "r");
-        if (f) {
-            status = read_lines(j, f, &complete, err);
-            fclose(f);
-            if (status != INVIT_OK) goto done;
-        } else if (errno != ENOENT) {
-            status = inv_fail(err, INVIT_ERR_IO, "%s: %s", path, strerror(errno));
-            goto done;
-        }
-        int32_t kept = 0; /* what failed is tried again */
-        for (int32_t i = 0; i < j->count; i++)
-            if (!j->item[i].error[0]) j->item[kept++] = j->item[i];
-        j->count = kept;
-        if (j->key && strcmp(j->key, key) != 0) {
-            status = inv_fail(err, INVIT_ERR_INPUT, "%s holds results of another run (%s); this one is %s",
-                              path, j->key, key);
-            goto done;
-        }
-    }
-    bool fresh =
-        complete < (long)(sizeof mark + strlen(key) + sizeof header); /* nothing behind the first two lines */
+    if (path) INV_TRY(resume ? take_over(j, key, &complete, err) : refuse_existing(path, err));
     if (!j->key && !(j->key = strdup(key))) {
         status = inv_no_memory(err, strlen(key));
         goto done;
     }
+    bool fresh =
+        complete < (long)(sizeof mark + strlen(j->key) + sizeof header); /* not even two whole lines */
     if (!path) goto done;
     j->file = fopen(path, fresh ? "w" : "r+");
     if (!j->file ||
@@ -281,7 +360,7 @@ invit_status inv_journal_open(const char *path, const char *key, bool resume, in
         status = inv_fail(err, INVIT_ERR_IO, "%s: %s", path, strerror(errno));
         goto done;
     }
-    if (fresh) fprintf(j->file, "%s%s\n%s\n", mark, key, header);
+    if (fresh) fprintf(j->file, "%s%s\n%s\n", mark, j->key, header);
     status = sync_file(j, err);
 done:
     if (status == INVIT_OK)

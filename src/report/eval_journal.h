@@ -22,10 +22,10 @@ double inv_gap_percent(double length, double reference);
 
 typedef struct inv_journal inv_journal;
 
-/* `key` says what was run (model, rollouts, seed, ...) in one line. With resume the file's own key must be
- * the same and the results in its complete lines are taken over; failures are not, and a last line that was
- * cut off is dropped. Without resume the file begins anew. A NULL path gives a journal that is only in
- * memory. */
+/* `key` says what was run (model, rollouts, seed, ...) in one line. With resume the file's own key must say
+ * the same, except that either may lack a model, and the results in its complete lines are taken over;
+ * failures are not, and a last line that was cut off is dropped. Without resume a file that holds something
+ * is refused. A NULL path gives a journal that is only in memory. */
 invit_status inv_journal_open(const char *path, const char *key, bool resume, inv_journal **out,
                               invit_error *err);
 /* A finished file, to compare with. */

@@ -20,13 +20,23 @@ typedef struct library_item {
     char key[128];            /* what the journal calls it: its name, or where it is when the name is taken */
     invit_instance *instance; /* NULL: could not be read */
     double reference;         /* NaN: none               */
+    dev_t device;             /* which file it is, whatever its path */
+    ino_t inode;
     const inv_published_instance *published;
     inv_outcome outcome;
     double other; /* gap of the run or column compared with */
 } library_item;
 
+/* A line of --best-known. */
+typedef struct known {
+    char name[128];
+    double length;
+} known;
+
 typedef struct library {
     const invit_eval_options *o;
+    known *known;
+    int32_t knowns;
     inv_comm *comm;
     inv_journal *journal, *against; /* files on rank 0 only */
     int against_method;             /* published column, or -1 */
@@ -61,11 +71,17 @@ static invit_status add_item(library *lib, const char *path, library_item **out,
     return INVIT_OK;
 }
 
-/* All instances of a file. One that cannot be read becomes an item with the reason, and ends the file. */
+/* All instances of a file. One that cannot be read becomes an item with the reason, and ends the file. A file
+ * that is there already, by any path, is not taken twice. */
 static invit_status add_file(library *lib, const char *path, invit_error *err)
 {
     invit_reader *reader = NULL;
     invit_error why = {0};
+    struct stat st = {0};
+    if (stat(path, &st) == 0)
+        for (int32_t i = 0; i < lib->count; i++)
+            if (lib->item[i].device == st.st_dev && lib->item[i].inode == st.st_ino) return INVIT_OK;
+    int32_t first = lib->count;
     invit_status status = INVIT_OK, read = invit_reader_open(path, &reader, &why);
     for (;;) {
         invit_instance *p = NULL;
@@ -83,6 +99,10 @@ static invit_status add_file(library *lib, const char *path, invit_error *err)
         break;
     }
     invit_reader_close(reader);
+    for (int32_t i = first; i < lib->count; i++) {
+        lib->item[i].device = st.st_dev;
+        lib->item[i].inode = st.st_ino;
+    }
     return status;
 }
 
@@ -94,18 +114,19 @@ static invit_status add_path(library *lib, const char *path, invit_error *err)
     invit_status status = INVIT_OK;
     DIR *dir = opendir(path);
     if (!dir) return inv_fail(err, INVIT_ERR_IO, "%s: %s", path, strerror(errno));
-    int32_t before = lib->count;
+    bool any = false;
     struct dirent *e;
     while ((e = readdir(dir))) {
         char file[4096];
         if (!ends_with(e->d_name, ".tsp") && !ends_with(e->d_name, ".vrp")) continue;
+        any = true;
         if ((size_t)snprintf(file, sizeof file, "%s/%s", path, e->d_name) >= sizeof file) {
             status = inv_fail(err, INVIT_ERR_INPUT, "%s/%s: name too long", path, e->d_name);
             break;
         }
         INV_TRY(add_file(lib, file, err));
     }
-    if (status == INVIT_OK && lib->count == before)
+    if (status == INVIT_OK && !any)
         status = inv_fail(err, INVIT_ERR_INPUT, "%s: no .tsp or .vrp file in this folder", path);
 done:
     closedir(dir);
@@ -131,22 +152,56 @@ static int by_problem_and_size(const void *a, const void *b)
 
 /* ---- references --------------------------------------------------------------------------------- */
 
-/* The best-known length from a CSV file of "instance,length" lines; NaN when it has none. */
-static invit_status from_csv(const char *path, const char *name, double *value, invit_error *err)
+static const known *find_known(const library *lib, const char *name)
+{
+    for (int32_t i = 0; i < lib->knowns; i++)
+        if (strcmp(lib->known[i].name, name) == 0) return &lib->known[i];
+    return NULL;
+}
+
+/* One line "instance,length", further columns ignored; false when it is something else. */
+static bool parse_known(char *line, known *k)
+{
+    char *comma = strchr(line, ','), *end;
+    if (!comma || comma == line || (size_t)(comma - line) >= sizeof k->name) return false;
+    size_t n = (size_t)(comma - line);
+    memcpy(k->name, line, n);
+    k->name[n] = 0;
+    k->length = strtod(comma + 1, &end);
+    end += strspn(end, " \t\r\n");
+    return end != comma + 1 && (*end == 0 || *end == ',') && k->length > 0 && isfinite(k->length);
+}
+
+/* The lengths of --best-known. The first line may name the columns; blank lines and # comments are skipped.
+ */
+static invit_status read_known(library *lib, const char *path, invit_error *err)
 {
     FILE *f = fopen(path, "r");
     if (!f) return inv_fail(err, INVIT_ERR_IO, "%s: %s", path, strerror(errno));
     invit_status status = INVIT_OK;
     char line[512];
-    size_t n = strlen(name);
-    for (int64_t number = 1; fgets(line, sizeof line, f); number++) {
-        if (strncmp(line, name, n) != 0 || line[n] != ',') continue;
-        char *end;
-        *value = strtod(line + n + 1, &end);
-        if (end == line + n + 1 || !(*value > 0) || !isfinite(*value))
-            status = inv_fail(err, INVIT_ERR_INPUT, "%s:%lld: expected \"%s,LENGTH\" with a positive length",
-                              path, (long long)number, name);
-        break;
+    for (int64_t number = 1; status == INVIT_OK && fgets(line, sizeof line, f); number++) {
+        known k;
+        if (line[strspn(line, " \t\r\n")] == 0 || line[0] == '#') continue;
+        if (!parse_known(line, &k)) {
+            if (number > 1)
+                status =
+                    inv_fail(err, INVIT_ERR_INPUT, "%s:%lld: expected INSTANCE,LENGTH with a positive length",
+                             path, (long long)number);
+            continue;
+        }
+        if (find_known(lib, k.name)) {
+            status =
+                inv_fail(err, INVIT_ERR_INPUT, "%s:%lld: %s is there twice", path, (long long)number, k.name);
+            continue;
+        }
+        known *more = realloc(lib->known, ((size_t)lib->knowns + 1) * sizeof *more);
+        if (!more) {
+            status = inv_no_memory(err, (size_t)lib->knowns * sizeof *more);
+            continue;
+        }
+        lib->known = more;
+        lib->known[lib->knowns++] = k;
     }
     fclose(f);
     return status;
@@ -182,13 +237,22 @@ static invit_status from_solution_beside(const library_item *x, double *value, i
     return INVIT_OK;
 }
 
+/* Library names tell the number of nodes (eil51, X-n101-k25). One that does not fit is another instance. */
+static bool name_has_size(const invit_instance *p)
+{
+    for (const char *s = p->name; *s; s++)
+        if (*s >= '0' && *s <= '9') return strtol(s, NULL, 10) == p->n;
+    return false;
+}
+
 static invit_status find_reference(const library *lib, library_item *x, invit_error *err)
 {
     const char *name = x->instance->name;
-    x->published = inv_published_instance_find(x->instance->problem, name);
-    if (lib->o->best_known) INV_CHECK(from_csv(lib->o->best_known, name, &x->reference, err));
-    if (!isnan(x->reference)) return INVIT_OK;
-    if (invit_best_known(name, &x->reference)) return INVIT_OK;
+    const known *k = find_known(lib, name);
+    bool library = name_has_size(x->instance);
+    if (library) x->published = inv_published_instance_find(x->instance->problem, name);
+    if (k) x->reference = k->length;
+    if (k || (library && invit_best_known(name, &x->reference))) return INVIT_OK;
     return from_solution_beside(x, &x->reference, err);
 }
 
@@ -211,7 +275,8 @@ static void take_outcome(const library *lib, library_item *x)
         x->outcome = *inv_journal_find(lib->journal, set_name(x), x->key);
     } else {
         x->outcome = (inv_outcome){.nodes = size_of(x), .length = NAN};
-        snprintf(x->outcome.error, sizeof x->outcome.error, "no model for this problem");
+        snprintf(x->outcome.error, sizeof x->outcome.error, "no model for %s among those given",
+                 x->instance->problem == INVIT_TSP ? "TSP" : "CVRP");
     }
     x->outcome.reference = x->reference; /* a better one may have come since the result was written */
     x->outcome.gap = inv_gap_percent(x->outcome.length, x->reference);
@@ -367,6 +432,7 @@ static invit_status comparison_table(const library *lib, invit_report *report, i
     double *ours = malloc(2 * ((size_t)lib->count + 1) * sizeof *ours), *other = ours + lib->count;
     if (!ours) return inv_no_memory(err, 2 * (size_t)lib->count * sizeof *ours);
     invit_status status = INVIT_OK;
+    bool none = false;
     for (int m = lib->o->baselines ? 1 : INV_PUBLISHED_METHODS; m <= INV_PUBLISHED_METHODS; m++) {
         bool chosen = m == INV_PUBLISHED_METHODS; /* the column of --against comes last */
         if (chosen ? !lib->o->against : !shown(problem, m) || m == lib->against_method) continue;
@@ -377,10 +443,15 @@ static invit_status comparison_table(const library *lib, invit_report *report, i
             ours[n] = x->outcome.gap;
             other[n++] = chosen ? x->other : x->published ? x->published->gap[m] : NAN;
         }
+        int32_t rows = t->rows;
         INV_TRY(comparison_row(t, chosen ? lib->o->against : inv_published_method[m], ours, other, n, err));
+        none = chosen && t->rows == rows;
     }
     inv_table_note(
-        t, "Gaps within 0.005 are ties. p: Wilcoxon's signed-rank test, two-sided (exact up to 50 pairs).");
+        t,
+        "Gaps within 0.005 are ties. p: Wilcoxon's signed-rank test, two-sided (exact up to 50 pairs).%s%s%s",
+        none ? " " : "", none ? lib->o->against : "",
+        none ? " has no instance in common with this run." : "");
 done:
     free(ours);
     return status;
@@ -431,6 +502,7 @@ static void name_items(library *lib)
  * smallest. */
 static invit_status open_library(library *lib, const char *const *paths, int32_t count, invit_error *err)
 {
+    if (lib->o->best_known) INV_CHECK(read_known(lib, lib->o->best_known, err));
     for (int32_t i = 0; i < count; i++) INV_CHECK(add_path(lib, paths[i], err));
     for (int32_t i = 0; i < lib->count; i++) {
         invit_error why = {0};
@@ -450,6 +522,20 @@ static invit_status open_library(library *lib, const char *const *paths, int32_t
     }
     name_items(lib);
     return INVIT_OK;
+}
+
+/* A model for TSP and a folder of CVRPs: say so once instead of for every file. */
+static invit_status check_models(const library *lib, invit_error *err)
+{
+    const library_item *without = NULL;
+    for (int32_t i = 0; i < lib->count; i++) {
+        if (can_run(lib, &lib->item[i])) return INVIT_OK;
+        if (lib->item[i].instance) without = &lib->item[i];
+    }
+    if (!without) return INVIT_OK;
+    bool tsp = without->instance->problem == INVIT_TSP;
+    return inv_fail(err, INVIT_ERR_ARGUMENT, "no model for %s, which %s is, among those given",
+                    tsp ? "TSP" : "CVRP", without->path);
 }
 
 static invit_status open_journals(library *lib, invit_error *err)
@@ -498,6 +584,7 @@ invit_status invit_eval_files(const invit_eval_options *o, const char *const *pa
                             invit_model_path(o->model[p]));
     INV_CHECK(inv_comm_create(&lib.comm, err));
     status = open_library(&lib, paths, count, err);
+    if (status == INVIT_OK) status = check_models(&lib, err);
     if (status == INVIT_OK) status = open_journals(&lib, err);
     INV_TRY(inv_comm_agree(lib.comm, status, err));
     INV_TRY(run_items(&lib, err));
@@ -508,6 +595,7 @@ done:
         invit_instance_destroy(lib.item[i].instance);
     }
     free(lib.item);
+    free(lib.known);
     inv_journal_close(lib.journal);
     inv_journal_close(lib.against);
     inv_comm_destroy(lib.comm);

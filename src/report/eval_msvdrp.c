@@ -7,16 +7,18 @@
 #include "report/baselines.h"
 #include "report/eval_work.h"
 #include "report/statistics.h"
+#include "solve/quick.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* What is kept of a set when its instances are gone. */
 typedef struct set_result {
     bool done;
-    char name[64];
+    char name[64], remark[160];
     int32_t count, failures;
     double *gap, *other; /* [count]; other: the run compared with, NaN where it has no result */
     double seconds;
@@ -72,6 +74,7 @@ static invit_status take_results(msvdrp_run *run, const inv_set *set, set_result
     if (!r->gap || !r->other) return inv_no_memory(err, (size_t)set->count * sizeof *r->gap);
     r->count = set->count;
     memcpy(r->name, set->name, sizeof r->name);
+    memcpy(r->remark, set->remark, sizeof r->remark);
     for (int32_t i = 0; i < set->count; i++) {
         char name[16];
         snprintf(name, sizeof name, "%d", i);
@@ -81,7 +84,7 @@ static invit_status take_results(msvdrp_run *run, const inv_set *set, set_result
             return inv_fail(
                 err, INVIT_ERR_INPUT,
                 "%s: the result of %s %s was measured against another reference (%.9g, now %.9g); "
-                "run without --resume",
+                "remove it or name another file",
                 run->o->results, set->name, name, x->reference, set->reference[i]);
         r->gap[i] = x->gap;
         r->other[i] = y ? inv_gap_percent(y->length, set->reference[i]) : NAN;
@@ -127,7 +130,7 @@ static void published_row(const msvdrp_run *run, inv_table *t, invit_problem pro
         if (!run->o->set[k] || inv_size_classes[k].problem != problem) continue;
         const inv_published_set *s = inv_published_set_find(problem, distribution, inv_size_classes[k].size);
         inv_table_number(t, s->gap[method], 2);
-        inv_table_text(t, "%s", s->time[method]);
+        inv_table_seconds(t, inv_published_seconds(s->time[method]));
     }
 }
 
@@ -171,6 +174,33 @@ static void main_table(const msvdrp_run *run, invit_report *report, invit_proble
             some ? "Ours: the first instances of each set, as many as the table by set says." : "");
 }
 
+/* The notes below the table by set. */
+static void add_remarks(const msvdrp_run *run, inv_table *t, const char *peak, const char *compared_with)
+{
+    char cheap[4096] = "";
+    for (int k = 0; k < INVIT_EVAL_SETS; k++)
+        for (int d = 0; d < 4; d++) {
+            const char *remark = run->result[k][d].remark;
+            size_t n = strlen(cheap);
+            if (remark[0] && n + 200 < sizeof cheap)
+                snprintf(cheap + n, sizeof cheap - n, "%s%s",
+                         n ? ", " : "References made with less effort than asked for: ", remark);
+        }
+    if (cheap[0]) strcat(cheap, ".");
+    if (peak[0] || compared_with[0] || cheap[0])
+        inv_table_note(t, "%s%s%s%s", peak, compared_with,
+                       (peak[0] || compared_with[0]) && cheap[0] ? " " : "", cheap);
+}
+
+static bool compared_any(const msvdrp_run *run)
+{
+    for (int k = 0; k < INVIT_EVAL_SETS; k++)
+        for (int d = 0; d < 4; d++)
+            for (int32_t i = 0; i < run->result[k][d].count; i++)
+                if (!isnan(run->result[k][d].other[i])) return true;
+    return false;
+}
+
 static invit_status detail_table(const msvdrp_run *run, invit_report *report, invit_error *err)
 {
     static const char *const names[] = {"set", "instances", "failed", "gap %",        "std",
@@ -212,12 +242,15 @@ static invit_status detail_table(const msvdrp_run *run, invit_report *report, in
     if (run->peak > 0)
         snprintf(peak, sizeof peak, "FP32 peak of this machine: %.0f GFLOPS.%s", run->peak,
                  run->against ? " " : "");
-    if (run->against)
+    if (run->against && !compared_any(run))
+        snprintf(compared_with, sizeof compared_with, "%.300s has no instance in common with this run.",
+                 run->o->against);
+    else if (run->against)
         snprintf(compared_with, sizeof compared_with,
                  "Wins, ties and losses against %.300s, instance by instance; p: Wilcoxon's "
                  "signed-rank test, two-sided (exact up to 50 pairs).",
                  run->o->against);
-    if (peak[0] || compared_with[0]) inv_table_note(t, "%s%s", peak, compared_with);
+    add_remarks(run, t, peak, compared_with);
     return INVIT_OK;
 }
 
@@ -258,7 +291,18 @@ static invit_status check_options(const invit_eval_options *o, invit_error *err)
         if (o->model[p] && invit_model_problem(o->model[p]) != p)
             return inv_fail(err, INVIT_ERR_ARGUMENT, "%s is not a model for %s",
                             invit_model_path(o->model[p]), inv_size_classes[k].name);
+        INV_CHECK(inv_construct_check(o->solve.construct, p, err));
     }
+    if (o->paper_length)
+        return inv_fail(err, INVIT_ERR_ARGUMENT,
+                        "the paper's rounding is for libraries: these sets are not rounded");
+    for (int m = 1; o->against && m < INV_PUBLISHED_METHODS; m++)
+        if (strcasecmp(o->against, inv_published_method[m]) == 0)
+            return inv_fail(
+                err, INVIT_ERR_ARGUMENT,
+                "%s is a published column, known by instance for libraries only; expected a results "
+                "file of another run",
+                o->against);
     if (o->limit < 0 || o->reference_seconds < 0 || !(o->reference_effort > 0))
         return inv_fail(err, INVIT_ERR_ARGUMENT, "limit, reference time and effort must be positive");
     return INVIT_OK;

@@ -11,23 +11,43 @@
 #include "base/parallel.h"
 #include "problem/metric.h"
 #include "report/eval_work.h"
+#include "improve/improve.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef struct reference_file {
     char path[4096], provenance[4096];
     int32_t count;
+    int lock; /* descriptor that holds the file's lock, or -1 */
 } reference_file;
 
 /* ---- reading and checking ----------------------------------------------------------------------- */
+
+/* Nothing is stated: then what is far longer than a solution anyone makes at once is for another instance. */
+static invit_status check_plausible(const reference_file *f, const invit_instance *p, int32_t i,
+                                    double length, invit_error *err)
+{
+    invit_solution *quick = NULL;
+    INV_CHECK(inv_construct_nearest(p, 1, &quick, err));
+    double simple = inv_length(p, quick);
+    invit_solution_destroy(quick);
+    if (length <= 1.3 * simple) return INVIT_OK;
+    return inv_fail(err, INVIT_ERR_INPUT,
+                    "%s:%d: %.3g times as long as nearest neighbours on instance %d: a reference for another "
+                    "instance",
+                    f->path, i + 1, length / simple, i);
+}
 
 static invit_status check_reference(const reference_file *f, const invit_instance *p, int32_t i,
                                     const invit_solution *s, double stated, double *length, invit_error *err)
@@ -43,6 +63,7 @@ static invit_status check_reference(const reference_file *f, const invit_instanc
                         "reference for another "
                         "instance",
                         f->path, i + 1, stated, i, check.length);
+    if (isnan(stated)) INV_CHECK(check_plausible(f, p, i, check.length, err));
     *length = check.length;
     return INVIT_OK;
 }
@@ -130,6 +151,27 @@ static uint64_t fingerprint(const invit_instance *p)
     for (size_t i = 0; i < (size_t)p->n * 2 * sizeof *p->xy; i++) h = (h ^ bytes[i]) * 0x100000001b3u;
     for (int32_t i = 0; p->demand && i < p->n; i++) h = (h ^ (uint64_t)p->demand[i]) * 0x100000001b3u;
     return h;
+}
+
+/* A remark when references of the file were made with less than what is asked for now. */
+static void compare_effort(const invit_eval_options *o, json_t *all, inv_set *set)
+{
+    json_t *now = describe_search(o, set, 0), *runs = json_object_get(all, "runs");
+    size_t i;
+    json_t *run;
+    json_array_foreach(runs, i, run)
+    {
+        static const char *const keys[] = {"steps_per_instance", "seconds_per_instance"};
+        for (int k = 0; k < 2; k++) {
+            double had = json_number_value(json_object_get(run, keys[k])),
+                   want = json_number_value(json_object_get(now, keys[k]));
+            if (had > 0 && had < 0.999 * want &&
+                json_integer_value(json_object_get(run, "from_line")) <= set->count)
+                snprintf(set->remark, sizeof set->remark, "%s (%g %s instead of %g)", set->name, had,
+                         k ? "seconds" : "steps", want);
+        }
+    }
+    json_decref(now);
 }
 
 /* Refuses references that were made for other instances. */
@@ -363,6 +405,29 @@ done:
 
 /* ---- the whole ---------------------------------------------------------------------------------- */
 
+/* Only one process at a time reads and adds to the references of a set; another one waits for its turn. A
+ * file that cannot be written to needs no lock. */
+static invit_status lock_references(const invit_eval_options *o, reference_file *f, invit_error *err)
+{
+    f->lock = open(f->path, O_CREAT | O_RDWR | O_CLOEXEC, 0666);
+    if (f->lock < 0) return INVIT_OK;
+    char message[96];
+    snprintf(message, sizeof message, "another run makes these references");
+    double from = inv_now();
+    while (flock(f->lock, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR) return INVIT_OK; /* a file system without locks */
+        if (inv_cancelled(o->control))
+            return inv_fail(err, INVIT_ERR_CANCELLED, "stopped while waiting for %s", f->path);
+        if (o->control && o->control->progress) {
+            invit_progress p = {
+                .stage = "waiting", .elapsed = inv_now() - from, .best = NAN, .message = message};
+            o->control->progress(o->control->user, &p);
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    }
+    return INVIT_OK;
+}
+
 /* On rank 0: what the file holds, and whether it may grow. */
 static invit_status open_references(const invit_eval_options *o, reference_file *f, inv_set *set,
                                     invit_error *err)
@@ -375,14 +440,16 @@ static invit_status open_references(const invit_eval_options *o, reference_file 
     snprintf(f->provenance, sizeof f->provenance, "%s/%s.sol.json", o->dir, set->name);
     if (stat(o->dir, &st) != 0 && mkdir(o->dir, 0777) != 0 && errno != EEXIST)
         return inv_fail(err, INVIT_ERR_IO, "%s: %s", o->dir, strerror(errno));
-    bool there = access(f->path, F_OK) == 0, documented = access(f->provenance, F_OK) == 0;
+    INV_CHECK(lock_references(o, f, err));
+    bool there = stat(f->path, &st) == 0 && st.st_size > 0, documented = access(f->provenance, F_OK) == 0;
     if (documented) {
         json_t *all = NULL;
         INV_CHECK(check_provenance(f, instances, &all, err));
+        compare_effort(o, all, set);
         json_decref(all);
     }
     if (there && documented) INV_CHECK(drop_partial_line(f, err));
-    if (there && stat(f->path, &st) == 0 && st.st_size > 0) INV_CHECK(read_references(f, set, err));
+    if (there) INV_CHECK(read_references(f, set, err));
     if (f->count == set->count) return INVIT_OK;
     if (there && !documented)
         return inv_fail(err, INVIT_ERR_INPUT,
@@ -393,11 +460,13 @@ static invit_status open_references(const invit_eval_options *o, reference_file 
 
 invit_status inv_references(const invit_eval_options *o, inv_comm *comm, inv_set *set, invit_error *err)
 {
-    reference_file f = {.count = 0};
+    reference_file f = {.count = 0, .lock = -1};
     invit_status status = o->dir && inv_comm_rank(comm) == 0 ? open_references(o, &f, set, err) : INVIT_OK;
-    INV_CHECK(inv_comm_agree(comm, status, err));
+    INV_TRY(inv_comm_agree(comm, status, err));
     inv_comm_broadcast(comm, &f.count, sizeof f.count);
-    if (f.count < set->count) INV_CHECK(make_references(o, comm, &f, set, err));
+    if (f.count < set->count) INV_TRY(make_references(o, comm, &f, set, err));
     inv_comm_broadcast(comm, set->reference, (size_t)set->count * sizeof *set->reference);
-    return INVIT_OK;
+done:
+    if (f.lock >= 0) close(f.lock);
+    return status;
 }

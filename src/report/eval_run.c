@@ -25,6 +25,9 @@ invit_status inv_eval_key(const invit_eval_options *o, const char *what, char *k
 {
     static const char *const constructs[] = {"invit",         "nearest", "greedy",
                                              "space-filling", "savings", "start"};
+    static const char *const decodes[] = {"greedy", "sample", "beam", "auto"}, *const improves[] = {"search",
+                                                                                                    "neural",
+                                                                                                    "both"};
     const invit_solve_options *s = &o->solve;
     char models[64] = "";
     if (s->construct == INVIT_CONSTRUCT_INVIT)
@@ -34,11 +37,11 @@ invit_status inv_eval_key(const invit_eval_options *o, const char *what, char *k
                          p ? "cvrp" : "tsp", (unsigned long long)fingerprint(o->model[p]));
     int n =
         snprintf(key, size,
-                 "%s construct=%s%s rollouts=%d decode=%d temperature=%g beam=%d seconds=%g iterations=%lld "
-                 "improve=%d seed=%llu length=%s",
-                 what, constructs[s->construct], models, s->rollouts, (int)s->decode, s->temperature, s->beam,
-                 s->seconds, (long long)s->iterations, (int)s->improve, (unsigned long long)s->seed,
-                 o->paper_length ? "exact, rounded up" : "rule");
+                 "%s construct=%s%s rollouts=%d decode=%s temperature=%g beam=%d seconds=%g iterations=%lld "
+                 "improve=%s seed=%llu length=%s",
+                 what, constructs[s->construct], models, s->rollouts, decodes[s->decode], s->temperature,
+                 s->beam, s->seconds, (long long)s->iterations, improves[s->improve],
+                 (unsigned long long)s->seed, o->paper_length ? "exact, rounded up" : "rule");
     if (n < 0 || (size_t)n >= size)
         return inv_fail(err, INVIT_ERR_ARGUMENT, "the description of the run is too long");
     return INVIT_OK;
@@ -117,7 +120,8 @@ static invit_status solve_task(const invit_eval_options *o, const inv_task *task
     if (inv_cancelled(o->control))
         return inv_fail(err, INVIT_ERR_CANCELLED, "stopped at %s %s", task->set, task->name);
     if (status == INVIT_OK) {
-        r->length = o->paper_length ? ceil(result.length_exact - 1e-9) : result.length;
+        bool whole = p->metric != INVIT_EXACT && p->metric != INVIT_HAVERSINE; /* lengths in whole numbers */
+        r->length = o->paper_length && whole ? ceil(result.length_exact - 1e-9) : result.length;
         r->gap = inv_gap_percent(r->length, task->reference);
         r->decisions = result.decisions;
     } else {

@@ -260,6 +260,15 @@ static void write_text(FILE *f, const inv_table *t, const int *w)
     if (t->note) fprintf(f, "%s\n", t->note);
 }
 
+/* A bar would end the cell. */
+static void put_markdown(FILE *f, const char *s, int width, bool right)
+{
+    char *safe = strchr(s, '|') ? strdup(s) : NULL;
+    for (char *c = safe; c && (c = strchr(c, '|'));) *c = '/';
+    put_padded(f, safe ? safe : s, width, right);
+    free(safe);
+}
+
 static void write_markdown(FILE *f, const inv_table *t, const int *w)
 {
     fprintf(f, "**%s**\n\n", t->title);
@@ -267,7 +276,7 @@ static void write_markdown(FILE *f, const inv_table *t, const int *w)
         fputc('|', f);
         for (int32_t c = 0; c < t->columns; c++) {
             fputc(' ', f);
-            put_padded(f, r < 0 ? t->column[c].name : cell_text(t, r, c), w[c], t->column[c].right);
+            put_markdown(f, r < 0 ? t->column[c].name : cell_text(t, r, c), w[c], t->column[c].right);
             fputs(" |", f);
         }
         fputc('\n', f);

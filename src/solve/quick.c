@@ -42,25 +42,33 @@ done:
     return status;
 }
 
+invit_status inv_construct_check(invit_construct how, invit_problem problem, invit_error *err)
+{
+    if (how == INVIT_CONSTRUCT_GREEDY && problem == INVIT_CVRP)
+        return inv_fail(err, INVIT_ERR_ARGUMENT,
+                        "greedy construction is for TSP; for CVRP there are invit, nearest, "
+                        "space-filling and savings");
+    if (how == INVIT_CONSTRUCT_SAVINGS && problem == INVIT_TSP)
+        return inv_fail(err, INVIT_ERR_ARGUMENT,
+                        "savings construction is for CVRP; for TSP there are invit, nearest, "
+                        "greedy and space-filling");
+    return INVIT_OK;
+}
+
 invit_status inv_construct(const invit_instance *p, invit_construct how, uint64_t seed, invit_solution **out,
                            invit_error *err)
 {
     bool tsp = p->problem == INVIT_TSP;
+    INV_CHECK(inv_construct_check(how, p->problem, err));
     switch (how) {
     case INVIT_CONSTRUCT_NEAREST:
         return inv_construct_nearest(p, seed, out, err);
     case INVIT_CONSTRUCT_GREEDY:
-        if (tsp) return inv_construct_greedy(p, out, err);
-        return inv_fail(err, INVIT_ERR_ARGUMENT,
-                        "greedy construction is for TSP; for CVRP there are invit, nearest, "
-                        "space-filling and savings");
+        return inv_construct_greedy(p, out, err);
     case INVIT_CONSTRUCT_SPACE_FILLING:
         return tsp ? inv_construct_space_filling(p, out, err) : cut_curve(p, out, err);
     case INVIT_CONSTRUCT_SAVINGS:
-        if (!tsp) return inv_construct_savings(p, out, err);
-        return inv_fail(err, INVIT_ERR_ARGUMENT,
-                        "savings construction is for CVRP; for TSP there are invit, nearest, "
-                        "greedy and space-filling");
+        return inv_construct_savings(p, out, err);
     case INVIT_CONSTRUCT_INVIT:
     case INVIT_CONSTRUCT_START:
         break;

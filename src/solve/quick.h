@@ -4,6 +4,8 @@
 
 #include "problem/problem.h"
 
+/* Whether it is for this kind of problem, with a message when not. */
+invit_status inv_construct_check(invit_construct how, invit_problem problem, invit_error *err);
 /* Any construction but the policy's. Fails with a message when it is not for this kind of problem. */
 invit_status inv_construct(const invit_instance *p, invit_construct how, uint64_t seed, invit_solution **out,
                            invit_error *err);
