@@ -317,6 +317,20 @@ static int gen_msvdrp(values *v)
     return CLI_OK;
 }
 
+/* An option that was given but is not for this kind of set, or NULL. */
+static const char *idle_option(const cli_args *args, const char *what)
+{
+    static const char *const cvrp[] = {"capacity", "demand-min", "demand-max"}, *const one_set[] = {
+                                                                                    "size", "dist", "count",
+                                                                                    "format", "scale"};
+    bool sets = strcmp(what, "msvdrp") == 0;
+    for (size_t i = 0; i < 3 && strcmp(what, "cvrp") != 0; i++)
+        if (cli_given(args, cvrp[i])) return cvrp[i];
+    for (size_t i = 0; i < 5 && sets; i++)
+        if (cli_given(args, one_set[i])) return one_set[i];
+    return NULL;
+}
+
 int cmd_gen(int argc, char **argv)
 {
     invit_generate_options o = invit_generate_defaults();
@@ -330,8 +344,10 @@ int cmd_gen(int argc, char **argv)
     cli_args args;
     int code = cli_parse(&spec, &v, argc, argv, &args);
     if (code != CLI_GO) return code;
-    const char *what = args.item[0];
-    if (strcmp(what, "tsp") == 0)
+    const char *what = args.item[0], *idle = idle_option(&args, what);
+    if (idle)
+        code = cli_bad_usage("--%s is not for gen %s", idle, what);
+    else if (strcmp(what, "tsp") == 0)
         code = gen_set(&v, INVIT_TSP);
     else if (strcmp(what, "cvrp") == 0)
         code = gen_set(&v, INVIT_CVRP);

@@ -203,7 +203,8 @@ static int set_value(const cli_option *o, void *values, cli_args *args, const ch
         break;
     }
     case CLI_LIST:
-        append_list(args, target, text);
+        good = *text != 0;
+        if (good) append_list(args, target, text);
         break;
     }
     bool ranged = o->type <= CLI_SECONDS && (o->min != 0 || o->max != 0);

@@ -121,7 +121,7 @@ static invit_status read_tour(inv_text *t, const invit_instance *p, draft *d, in
         if (word_is(line, k, "TOUR_SECTION")) {
             INV_CHECK(read_tour_section(t, p, d, err));
             if (d->n < p->n)
-                return inv_text_expected(t, err, "%d nodes in the tour, got %lld, another node", p->n,
+                return inv_text_expected(t, err, "%d nodes in the tour, got %lld", p->n,
                                          (long long)d->n);
             return INVIT_OK;
         }

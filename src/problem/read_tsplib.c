@@ -177,7 +177,7 @@ static invit_status read_coords(tsplib *f, invit_error *err)
         INV_CHECK(inv_points_add(&f->points, x, y, err));
     }
     if (f->dimension && f->points.n < f->dimension)
-        return inv_text_expected(t, err, "%lld nodes (DIMENSION), got %lld, another node",
+        return inv_text_expected(t, err, "%lld nodes (DIMENSION), got %lld",
                                  (long long)f->dimension, (long long)f->points.n);
     return INVIT_OK;
 }

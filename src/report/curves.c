@@ -80,8 +80,9 @@ static invit_status read_trace(const char *path, curve *c, invit_error *err)
         if (good)
             status = curve_add(c, x, y, err);
         else if (number > 1)
-            status = inv_fail(err, INVIT_ERR_INPUT, "%s:%d: expected `seconds,length`, got '%.60s'", path,
-                              number, line);
+            status =
+                inv_fail(err, INVIT_ERR_INPUT, "%s:%d: expected `seconds,length`, got '%.*s'", path, number,
+                         (int)strcspn(line, "\r\n") < 60 ? (int)strcspn(line, "\r\n") : 60, line);
     }
     if (status == INVIT_OK && ferror(file))
         status = inv_fail(err, INVIT_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
