@@ -262,6 +262,10 @@ INVIT_API invit_status invit_model_save(const invit_model *model, const char *pa
 typedef enum invit_storage { INVIT_STORE_F32 = 0, INVIT_STORE_F16, INVIT_STORE_BF16 } invit_storage;
 INVIT_API invit_status invit_model_save_as(const invit_model *model, const char *path, invit_storage storage,
                                            invit_error *err);
+/* Makes the weights of `model` the mean of its own and those of the others, all of the same architecture. Runs that began
+ * with the same weights often average to something better than each of them. */
+INVIT_API invit_status invit_model_average(invit_model *model, const invit_model *const *others, int32_t count,
+                                           invit_error *err);
 INVIT_API void invit_model_destroy(invit_model *model);
 /* The default model for the problem (tsp-2v, cvrp-2v) from the places models are kept: the folders in $INVIT_MODELS (separated by ':'), models/
  * beside the program or in the source tree it was built from, and the installed data. INVIT_ERR_IO when there is none. */

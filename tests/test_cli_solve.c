@@ -239,6 +239,11 @@ static void import_and_info_tell_the_same(void **state)
     assert_int_equal(run("import " TEST_DATA "/golden/tsp-tiny.checkpoint.pkl"), 2);
     must(run("import " TEST_DATA "/golden/tsp-tiny.weights.safetensors -o half.safetensors --store f16"));
     must(run("info half.safetensors"));
+    /* several: their mean; of a model and itself, the model */
+    must(run("import half.safetensors half.safetensors half.safetensors -o mean.safetensors --store f16"));
+    must(run("info mean.safetensors"));
+    assert_int_equal(run("import half.safetensors m.safetensors -o x.safetensors"), 1);
+    says("another make");
     assert_int_equal(run("import a.tsp -o x.safetensors"), 1);
     assert_int_equal(run("info a.tsp"), 1);
 }

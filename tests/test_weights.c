@@ -49,6 +49,31 @@ static struct invit_model *small_model(void)
     return m;
 }
 
+static void models_of_one_make_have_a_mean(void **state)
+{
+    (void)state;
+    struct invit_model *a = small_model(), *b = small_model(), *c = small_model(), *other = NULL;
+    inv_model_randomise(b, 6);
+    inv_model_randomise(c, 7);
+    struct invit_model *own = small_model();
+    const invit_model *both[] = {b, c};
+    assert_int_equal(invit_model_average(a, both, 2, NULL), INVIT_OK);
+    for (size_t i = 0; i < a->params; i++)
+        assert_true(fabs((double)a->param[i] -
+                         ((double)own->param[i] + (double)b->param[i] + (double)c->param[i]) / 3) < 1e-7);
+    invit_model_destroy(own);
+    inv_config config = a->config;
+    config.state_k[1]++;
+    assert_int_equal(inv_model_create(&config, &other, NULL), INVIT_OK);
+    const invit_model *wrong[] = {other};
+    invit_error err;
+    assert_int_equal(invit_model_average(a, wrong, 1, &err), INVIT_ERR_ARGUMENT);
+    invit_model_destroy(a);
+    invit_model_destroy(b);
+    invit_model_destroy(c);
+    invit_model_destroy(other);
+}
+
 static void comes_back_as_it_was(void **state)
 {
     (void)state;
@@ -261,9 +286,10 @@ static void wrong_headers_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_back_as_it_was),         cmocka_unit_test(half_floats_are_exact),
-        cmocka_unit_test(initialised_like_pytorch),     cmocka_unit_test(wrong_tensors_are_named),
-        cmocka_unit_test(every_truncation_is_an_error), cmocka_unit_test(wrong_headers_are_refused),
+        cmocka_unit_test(models_of_one_make_have_a_mean), cmocka_unit_test(comes_back_as_it_was),
+        cmocka_unit_test(half_floats_are_exact),          cmocka_unit_test(initialised_like_pytorch),
+        cmocka_unit_test(wrong_tensors_are_named),        cmocka_unit_test(every_truncation_is_an_error),
+        cmocka_unit_test(wrong_headers_are_refused),
     };
     return cmocka_run_group_tests(tests, make_path, remove_path);
 }

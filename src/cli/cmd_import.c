@@ -1,7 +1,9 @@
-/* invit import: a published PyTorch checkpoint becomes a model file; a model file is stored anew. */
+/* invit import: a published PyTorch checkpoint becomes a model file; model files are stored anew or averaged.
+ */
 #include "cli/cli.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct import_values {
@@ -53,15 +55,17 @@ static const cli_option options[] = {
     CLI_END};
 
 static const cli_spec spec = {.command = "import",
-                              .usage = "CHECKPOINT.pkl|MODEL.safetensors -o MODEL.safetensors [OPTION...]",
+                              .usage = "CHECKPOINT.pkl|MODEL.safetensors... -o MODEL.safetensors [OPTION...]",
                               .about =
                                   "Converts a PyTorch checkpoint of the authors' layout. Widths, "
                                   "layers, number of views and the problem are "
                                   "read off the tensors' shapes. Nothing in the file is executed. A model "
-                                  "file is taken as it is and stored as --store says.",
+                                  "file is taken as it is and stored as --store says. Of several "
+                                  "models the mean of the weights is stored: runs from the same beginning "
+                                  "often average to something better than each of them.",
                               .options = options,
                               .min_args = 1,
-                              .max_args = 1};
+                              .max_args = -1};
 
 static int read_views(const cli_list *list, invit_import_options *o)
 {
@@ -76,6 +80,34 @@ static int read_views(const cli_list *list, invit_import_options *o)
         o->view[i] = (int32_t)k;
     }
     return CLI_OK;
+}
+
+static invit_status load(const char *path, const invit_import_options *o, invit_model **model,
+                         invit_error *err)
+{
+    const char *ending = strrchr(path, '.');
+    bool plain = ending && strcmp(ending, ".safetensors") == 0;
+    return plain ? invit_model_load(path, model, err) : invit_model_import(path, o, model, err);
+}
+
+/* The first model, or the mean of all. */
+static invit_status load_all(const cli_args *args, const invit_import_options *o, invit_model **model,
+                             invit_error *err)
+{
+    int32_t count = args->count - 1;
+    invit_model **other = calloc((size_t)args->count, sizeof *other);
+    if (!other) {
+        snprintf(err->message, sizeof err->message, "not enough memory");
+        return INVIT_ERR_MEMORY;
+    }
+    invit_status status = load(args->item[0], o, model, err);
+    for (int32_t i = 0; i < count && status == INVIT_OK; i++)
+        status = load(args->item[i + 1], o, &other[i], err);
+    if (status == INVIT_OK && count > 0)
+        status = invit_model_average(*model, (const invit_model *const *)other, count, err);
+    for (int32_t i = 0; i < count; i++) invit_model_destroy(other[i]);
+    free(other);
+    return status;
 }
 
 int cmd_import(int argc, char **argv)
@@ -96,10 +128,7 @@ int cmd_import(int argc, char **argv)
         code = cli_bad_usage("import needs -o MODEL.safetensors, the file to write");
     if (code != CLI_OK) goto done;
     code = CLI_FAILED;
-    const char *ending = strrchr(args.item[0], '.');
-    invit_status status = ending && strcmp(ending, ".safetensors") == 0
-                              ? invit_model_load(args.item[0], &model, &err)
-                              : invit_model_import(args.item[0], &o, &model, &err);
+    invit_status status = load_all(&args, &o, &model, &err);
     if (status != INVIT_OK ||
         invit_model_save_as(model, v.output, (invit_storage)v.store, &err) != INVIT_OK) {
         code = cli_report(&err);

@@ -207,15 +207,20 @@ const inv_tensor *inv_model_find(const struct invit_model *m, const char *name)
 
 /* ---- growing: more views, the same decisions ---- */
 
+static bool same_make(const inv_config *a, const inv_config *b)
+{
+    return a->problem == b->problem && a->dim == b->dim && a->ff == b->ff && a->heads == b->heads &&
+           a->state_layers == b->state_layers && a->action_layers == b->action_layers &&
+           a->decoder_layers == b->decoder_layers && a->action_k == b->action_k &&
+           a->invariant == b->invariant;
+}
+
 static bool grows(const inv_config *a, const inv_config *b)
 {
     if (a->state_views > b->state_views) return false;
     for (int32_t i = 0; i < a->state_views; i++)
         if (a->state_k[i] != b->state_k[i]) return false;
-    return a->problem == b->problem && a->dim == b->dim && a->ff == b->ff && a->heads == b->heads &&
-           a->state_layers == b->state_layers && a->action_layers == b->action_layers &&
-           a->decoder_layers == b->decoder_layers && a->action_k == b->action_k &&
-           a->invariant == b->invariant;
+    return same_make(a, b);
 }
 
 /* The tensor that `x` of the larger model begins with: its own, or that of the last view there was. */
@@ -246,4 +251,19 @@ bool inv_model_grow(const struct invit_model *from, struct invit_model *to)
         }
     }
     return true;
+}
+
+invit_status invit_model_average(invit_model *model, const invit_model *const *others, int32_t count,
+                                 invit_error *err)
+{
+    for (int32_t k = 0; k < count; k++)
+        if (!grows(&others[k]->config, &model->config) || others[k]->params != model->params)
+            return inv_fail(err, INVIT_ERR_ARGUMENT, "%s and %s are models of another make: no mean of them",
+                            invit_model_path(model), invit_model_path(others[k]));
+    for (size_t i = 0; i < model->params; i++) {
+        double sum = (double)model->param[i];
+        for (int32_t k = 0; k < count; k++) sum += (double)others[k]->param[i];
+        model->param[i] = (float)(sum / (count + 1));
+    }
+    return INVIT_OK;
 }
