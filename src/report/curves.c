@@ -77,12 +77,11 @@ static invit_status read_trace(const char *path, curve *c, invit_error *err)
             y = strtod(at, &end);
             good = end != at && isfinite(x) && isfinite(y) && x >= 0;
         }
-        if (good)
-            status = curve_add(c, x, y, err);
-        else if (number > 1)
-            status =
-                inv_fail(err, INVIT_ERR_INPUT, "%s:%d: expected `seconds,length`, got '%.*s'", path, number,
-                         (int)strcspn(line, "\r\n") < 60 ? (int)strcspn(line, "\r\n") : 60, line);
+        if (good) status = curve_add(c, x, y, err);
+        line[strcspn(line, "\r\n")] = 0; /* for the message */
+        if (!good && number > 1)
+            status = inv_fail(err, INVIT_ERR_INPUT, "%s:%d: expected `seconds,length`, got '%.60s'", path,
+                              number, line);
     }
     if (status == INVIT_OK && ferror(file))
         status = inv_fail(err, INVIT_ERR_IO, "%s: cannot read: %s", path, strerror(errno));

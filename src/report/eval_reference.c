@@ -411,16 +411,16 @@ static invit_status lock_references(const invit_eval_options *o, reference_file 
 {
     f->lock = open(f->path, O_CREAT | O_RDWR | O_CLOEXEC, 0666);
     if (f->lock < 0) return INVIT_OK;
-    char message[96];
-    snprintf(message, sizeof message, "another run makes these references");
     double from = inv_now();
     while (flock(f->lock, LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK && errno != EINTR) return INVIT_OK; /* a file system without locks */
         if (inv_cancelled(o->control))
             return inv_fail(err, INVIT_ERR_CANCELLED, "stopped while waiting for %s", f->path);
         if (o->control && o->control->progress) {
-            invit_progress p = {
-                .stage = "waiting", .elapsed = inv_now() - from, .best = NAN, .message = message};
+            invit_progress p = {.stage = "waiting",
+                                .elapsed = inv_now() - from,
+                                .best = NAN,
+                                .message = "another run makes these references"};
             o->control->progress(o->control->user, &p);
         }
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
