@@ -21,6 +21,13 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Under the sanitizers the same code runs for a tenth of the steps: too few to learn, enough to find faults. */
+#ifdef __SANITIZE_ADDRESS__
+enum { LESS = 10, LEARNS = 0, KILLS = 3 };
+#else
+enum { LESS = 1, LEARNS = 1, KILLS = 8 };
+#endif
+
 static void tiny(invit_train_options *o, invit_problem problem, invit_train_method method, const char *run)
 {
     invit_train_defaults(problem, method, o);
@@ -103,13 +110,13 @@ static void imitation_learns(void **state)
     for (int problem = 0; problem < 2; problem++) {
         invit_train_options o;
         tiny(&o, (invit_problem)problem, INVIT_IMITATE, problem ? "learn-cvrp" : "learn-tsp");
-        o.steps = 150;
+        o.steps = 150 / LESS;
         o.validate_small = 2;
         o.validations = 2;
         o.rollin = 0.3;
         run_to_the_end(&o, false);
-        assert_true(logged(o.run, "loss", true) < 0.75 * logged(o.run, "loss", false));
-        assert_true(logged(o.run, "accuracy", true) > 0.5);
+        if (LEARNS) assert_true(logged(o.run, "loss", true) < 0.75 * logged(o.run, "loss", false));
+        if (LEARNS) assert_true(logged(o.run, "accuracy", true) > 0.5);
         assert_true(logged(o.run, "gap_100", true) > 0 && logged(o.run, "gap_100", true) < 1);
         invit_model *m;
         invit_error err;
@@ -128,10 +135,10 @@ static void priced_choices_get_cheaper(void **state)
         invit_train_options o;
         tiny(&o, (invit_problem)problem, INVIT_IMITATE, problem ? "regret-cvrp" : "regret-tsp");
         strcpy(o.data, "uniform:12");
-        o.steps = problem == INVIT_TSP ? 50 : 25;
+        o.steps = (problem == INVIT_TSP ? 50 : 25) / LESS;
         o.regret = 0.9;
         run_to_the_end(&o, false);
-        assert_true(logged(o.run, "regret", true) < 0.75 * logged(o.run, "regret", false));
+        if (LEARNS) assert_true(logged(o.run, "regret", true) < 0.75 * logged(o.run, "regret", false));
     }
 }
 
@@ -146,11 +153,12 @@ static void reinforce_shortens_tours(void **state)
         strcpy(o.baseline, i == 0 ? "greedy" : "pomo");
         if (i == 2) o.lambda = 0.8;
         strcpy(o.data, "uniform:15");
-        o.steps = i == 3 ? 60 : 120;
+        o.steps = (i == 3 ? 60 : 120) / LESS;
         o.reuse = i == 3 ? 3 : 1;
         o.batch = 64, o.lanes = 4, o.augment = 8;
         o.lr = 1e-3;
         run_to_the_end(&o, false);
+        if (!LEARNS) continue;
         assert_true(logged(o.run, "length", true) < 0.95 * logged(o.run, "length", false));
         if (i == 0) assert_true(logged(o.run, "swaps", true) > 0);
         if (i == 2) assert_true(logged(o.run, "credit", true) < logged(o.run, "spread", true));
@@ -240,7 +248,7 @@ static void kills_change_nothing(void **state)
 {
     (void)state;
     const char *kills = getenv("INVIT_TEST_KILLS"); /* the long form: a hundred */
-    int wanted = kills ? atoi(kills) : 8, killed = 0;
+    int wanted = kills ? atoi(kills) : KILLS, killed = 0;
     invit_train_options o;
     tiny(&o, INVIT_TSP, INVIT_IMITATE, "unkilled");
     o.steps = 60 * wanted;

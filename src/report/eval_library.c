@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "report/baselines.h"
+#include "report/eval_known.h"
 #include "report/eval_work.h"
 #include "report/statistics.h"
 
@@ -27,16 +28,9 @@ typedef struct library_item {
     double other; /* gap of the run or column compared with */
 } library_item;
 
-/* A line of --best-known. */
-typedef struct known {
-    char name[128];
-    double length;
-} known;
-
 typedef struct library {
     const invit_eval_options *o;
-    known *known;
-    int32_t knowns;
+    inv_known_list known; /* of --best-known */
     inv_comm *comm;
     inv_journal *journal, *against; /* files on rank 0 only */
     int against_method;             /* published column, or -1 */
@@ -152,61 +146,6 @@ static int by_problem_and_size(const void *a, const void *b)
 
 /* ---- references --------------------------------------------------------------------------------- */
 
-static const known *find_known(const library *lib, const char *name)
-{
-    for (int32_t i = 0; i < lib->knowns; i++)
-        if (strcmp(lib->known[i].name, name) == 0) return &lib->known[i];
-    return NULL;
-}
-
-/* One line "instance,length", further columns ignored; false when it is something else. */
-static bool parse_known(char *line, known *k)
-{
-    char *comma = strchr(line, ','), *end;
-    if (!comma || comma == line || (size_t)(comma - line) >= sizeof k->name) return false;
-    size_t n = (size_t)(comma - line);
-    memcpy(k->name, line, n);
-    k->name[n] = 0;
-    k->length = strtod(comma + 1, &end);
-    end += strspn(end, " \t\r\n");
-    return end != comma + 1 && (*end == 0 || *end == ',') && k->length > 0 && isfinite(k->length);
-}
-
-/* The lengths of --best-known. The first line may name the columns; blank lines and # comments are skipped.
- */
-static invit_status read_known(library *lib, const char *path, invit_error *err)
-{
-    FILE *f = fopen(path, "r");
-    if (!f) return inv_fail(err, INVIT_ERR_IO, "%s: %s", path, strerror(errno));
-    invit_status status = INVIT_OK;
-    char line[512];
-    for (int64_t number = 1; status == INVIT_OK && fgets(line, sizeof line, f); number++) {
-        known k;
-        if (line[strspn(line, " \t\r\n")] == 0 || line[0] == '#') continue;
-        if (!parse_known(line, &k)) {
-            if (number > 1)
-                status =
-                    inv_fail(err, INVIT_ERR_INPUT, "%s:%lld: expected INSTANCE,LENGTH with a positive length",
-                             path, (long long)number);
-            continue;
-        }
-        if (find_known(lib, k.name)) {
-            status =
-                inv_fail(err, INVIT_ERR_INPUT, "%s:%lld: %s is there twice", path, (long long)number, k.name);
-            continue;
-        }
-        known *more = realloc(lib->known, ((size_t)lib->knowns + 1) * sizeof *more);
-        if (!more) {
-            status = inv_no_memory(err, (size_t)lib->knowns * sizeof *more);
-            continue;
-        }
-        lib->known = more;
-        lib->known[lib->knowns++] = k;
-    }
-    fclose(f);
-    return status;
-}
-
 /* A solution file beside the instance: its own length counts, once it has been checked. */
 static invit_status from_solution_beside(const library_item *x, double *value, invit_error *err)
 {
@@ -248,7 +187,7 @@ static bool name_has_size(const invit_instance *p)
 static invit_status find_reference(const library *lib, library_item *x, invit_error *err)
 {
     const char *name = x->instance->name;
-    const known *k = find_known(lib, name);
+    const inv_known *k = inv_known_find(&lib->known, name);
     bool library = name_has_size(x->instance);
     if (library) x->published = inv_published_instance_find(x->instance->problem, name);
     if (k) x->reference = k->length;
@@ -502,7 +441,7 @@ static void name_items(library *lib)
  * smallest. */
 static invit_status open_library(library *lib, const char *const *paths, int32_t count, invit_error *err)
 {
-    if (lib->o->best_known) INV_CHECK(read_known(lib, lib->o->best_known, err));
+    if (lib->o->best_known) INV_CHECK(inv_known_read(lib->o->best_known, &lib->known, err));
     for (int32_t i = 0; i < count; i++) INV_CHECK(add_path(lib, paths[i], err));
     for (int32_t i = 0; i < lib->count; i++) {
         invit_error why = {0};
@@ -595,7 +534,7 @@ done:
         invit_instance_destroy(lib.item[i].instance);
     }
     free(lib.item);
-    free(lib.known);
+    inv_known_free(&lib.known);
     inv_journal_close(lib.journal);
     inv_journal_close(lib.against);
     inv_comm_destroy(lib.comm);
