@@ -80,6 +80,19 @@ int cli_report(const invit_error *err)
     return err->code == INVIT_ERR_CANCELLED ? CLI_INTERRUPTED : CLI_FAILED;
 }
 
+int cli_write_report(const invit_report *report, invit_table_format format, const char *path)
+{
+    invit_error err;
+    char *text = NULL;
+    if (invit_report_render(report, format, &text, &err) != INVIT_OK) return cli_report(&err);
+    bool out = !path || strcmp(path, "-") == 0;
+    FILE *f = out ? stdout : fopen(path, "w");
+    bool bad = !f || fputs(text, f) == EOF || fflush(f) != 0;
+    if (f && !out && fclose(f) != 0) bad = true;
+    free(text);
+    return bad ? cli_fail("%s: cannot write: %s", out ? "standard output" : path, strerror(errno)) : CLI_OK;
+}
+
 /* Edit distance with insertions, deletions, substitutions and swaps of neighbours. */
 static int edit_distance(const char *a, const char *b)
 {

@@ -20,6 +20,8 @@ int cli_bad_usage(const char *format, ...) __attribute__((format(printf, 1, 2)))
 int cli_check_output(const char *path);
 int cli_check_picture(const char *path);
 bool cli_is_picture(const char *path);
+/* Writes a table to that file (NULL and "-": standard output); CLI_OK, or an error said. */
+int cli_write_report(const invit_report *report, invit_table_format format, const char *path);
 int cli_report(const invit_error *err); /* CLI_FAILED, or CLI_INTERRUPTED for a cancelled call  */
 void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

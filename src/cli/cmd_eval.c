@@ -17,8 +17,12 @@ typedef struct eval_values {
     cli_common common;
 } eval_values;
 
+/* The kinds of evaluation. */
+enum { SETS = 1, FILES = 2, ABLATION = 4 };
+
 static const cli_option options[] = {
     {.name = "model",
+     .modes = SETS | FILES,
      .letter = 'm',
      .type = CLI_LIST,
      .offset = offsetof(eval_values, models),
@@ -46,29 +50,34 @@ static const cli_option options[] = {
     CLI_METHOD(eval_values, method),
     CLI_TIME(eval_values, common, "time for each instance, improvement included; 0: construction only"),
     {.name = "sets",
+     .modes = SETS | ABLATION,
      .type = CLI_LIST,
      .offset = offsetof(eval_values, sets),
      .metavar = "LIST",
      .fallback = "all seven",
      .help = "msvdrp: tsp-100, tsp-1000, tsp-5000, tsp-10000, cvrp-50, cvrp-500, cvrp-5000"},
     {.name = "dist",
+     .modes = SETS | ABLATION,
      .type = CLI_LIST,
      .offset = offsetof(eval_values, dists),
      .metavar = "LIST",
      .fallback = "all four",
      .help = "msvdrp: uniform, clustered, explosion, implosion"},
     {.name = "dir",
+     .modes = SETS | ABLATION,
      .letter = 'd',
      .type = CLI_STRING,
      .offset = offsetof(eval_values, dir),
      .metavar = "DIR",
      .help = "msvdrp: where sets (NAME.txt) are taken from and references (NAME.sol.txt) are kept"},
     {.name = "data-seed",
+     .modes = SETS | ABLATION,
      .type = CLI_UINT64,
      .offset = offsetof(eval_values, data_seed),
      .metavar = "S",
      .help = "msvdrp: seed of sets that are not in the folder"},
     {.name = "ref-time",
+     .modes = SETS | ABLATION,
      .type = CLI_SECONDS,
      .offset = offsetof(eval_values, ref_time),
      .metavar = "SECONDS",
@@ -77,6 +86,7 @@ static const cli_option options[] = {
      .max = 1e6,
      .help = "msvdrp: search this long for each new reference"},
     {.name = "ref-effort",
+     .modes = SETS | ABLATION,
      .type = CLI_DOUBLE,
      .offset = offsetof(eval_values, ref_effort),
      .metavar = "X",
@@ -84,24 +94,29 @@ static const cli_option options[] = {
      .max = 1e4,
      .help = "msvdrp: times the usual number of steps"},
     {.name = "refs-only",
+     .modes = SETS,
      .type = CLI_BOOL,
      .offset = offsetof(eval_values, refs_only),
      .help = "msvdrp: make references and stop"},
     {.name = "best-known",
+     .modes = FILES,
      .type = CLI_STRING,
      .offset = offsetof(eval_values, best_known),
      .metavar = "FILE.csv",
      .help = "libraries: best-known lengths, lines instance,length"},
     {.name = "paper-length",
+     .modes = FILES,
      .type = CLI_BOOL,
      .offset = offsetof(eval_values, paper_length),
      .help = "libraries: measure like the paper, unrounded and then rounded up"},
     {.name = "results",
+     .modes = SETS | FILES,
      .type = CLI_STRING,
      .offset = offsetof(eval_values, results),
      .metavar = "FILE.csv",
      .help = "keep every instance's result in this file as soon as it is known"},
     {.name = "resume",
+     .modes = SETS | FILES,
      .type = CLI_BOOL,
      .offset = offsetof(eval_values, resume),
      .help = "skip what the results file holds"},
@@ -110,25 +125,30 @@ static const cli_option options[] = {
      .offset = offsetof(eval_values, baselines),
      .help = "show the paper's columns too"},
     {.name = "against",
+     .modes = SETS | FILES,
      .type = CLI_STRING,
      .offset = offsetof(eval_values, against),
      .metavar = "COLUMN|FILE",
      .help = "win/tie/loss and significance against a published column (libraries) or another results file"},
     {.name = "peak",
+     .modes = SETS,
      .type = CLI_BOOL,
      .offset = offsetof(eval_values, peak),
      .help = "msvdrp: measure the machine's FP32 peak first and relate decisions/s to it"},
     {.name = "instances",
+     .modes = SETS,
      .type = CLI_BOOL,
      .offset = offsetof(eval_values, instances),
      .help = "msvdrp: list every instance"},
     {.name = "label",
+     .modes = SETS | FILES,
      .type = CLI_STRING,
      .offset = offsetof(eval_values, label),
      .metavar = "NAME",
      .fallback = "the model's file name",
      .help = "what to call this run in the tables"},
     {.name = "minutes",
+     .modes = ABLATION,
      .type = CLI_DOUBLE,
      .offset = offsetof(eval_values, minutes),
      .metavar = "M",
@@ -136,6 +156,7 @@ static const cli_option options[] = {
      .max = 1e6,
      .help = "ablation: training of each variant and problem"},
     {.name = "variants",
+     .modes = ABLATION,
      .type = CLI_LIST,
      .offset = offsetof(eval_values, variants),
      .metavar = "LIST",
@@ -143,17 +164,20 @@ static const cli_option options[] = {
      .help = "ablation: 1v, 2v, 3v, 4v, 2v-global, 2v-noinv, 2v-heads4, 2v-aug4, 2v-noaug, 3v-noaug, 2v-50, "
              "3v-50"},
     {.name = "problem",
+     .modes = ABLATION,
      .type = CLI_LIST,
      .offset = offsetof(eval_values, problems),
      .metavar = "LIST",
      .fallback = "tsp,cvrp",
      .help = "ablation: which problems"},
     {.name = "method",
+     .modes = ABLATION,
      .type = CLI_CHOICE,
      .offset = offsetof(eval_values, training),
      .choices = "imitate|reinforce",
      .help = "ablation: how the variants are trained"},
     {.name = "runs",
+     .modes = ABLATION,
      .type = CLI_STRING,
      .offset = offsetof(eval_values, runs),
      .metavar = "DIR",
@@ -197,28 +221,21 @@ static const cli_spec spec = {
             "  invit eval tsplib/ cvrplib/ --baselines --against INViT-3V\n"
             "  invit eval tsplib/ --time 10s\n"};
 
-static int choose(const cli_list *list, const char *(*name)(int), int count, bool *chosen, const char *what)
-{
-    if (list->count == 0) return CLI_GO;
-    const char *names[16];
-    for (int i = 0; i < count; i++) {
-        names[i] = name(i);
-        chosen[i] = false;
-    }
-    for (int k = 0; k < list->count; k++) {
-        int i = 0;
-        while (i < count && strcmp(list->item[k], names[i]) != 0) i++;
-        const char *near = i == count ? cli_nearest(list->item[k], names, count) : NULL;
-        if (near) return cli_bad_usage("unknown %s '%s'; did you mean '%s'?", what, list->item[k], near);
-        if (i == count) return cli_bad_usage("unknown %s '%s'", what, list->item[k]);
-        chosen[i] = true;
-    }
-    return CLI_GO;
-}
-
 static const char *distribution_name(int i)
 {
     return invit_distribution_name((invit_distribution)i);
+}
+
+static const char *problem_name(int i)
+{
+    return i == INVIT_TSP ? "tsp" : "cvrp";
+}
+
+static int choose(const cli_list *list, const char *(*name)(int), int count, bool *chosen, const char *what)
+{
+    const char *names[16];
+    for (int i = 0; i < count; i++) names[i] = name(i);
+    return cli_choose(list, names, count, chosen, what);
 }
 
 /* The models of the run, by problem: those given, or the bundled ones where none is given. */
@@ -241,66 +258,6 @@ static int load_models(const cli_list *given, const bool *needed, invit_model **
         if (needed[p] && invit_model_load_default((invit_problem)p, &model[p], &err) != INVIT_OK)
             return cli_report(&err);
     return CLI_GO;
-}
-
-static int write_report(const invit_report *report, int format, const char *path)
-{
-    invit_error err;
-    char *text = NULL;
-    if (invit_report_render(report, (invit_table_format)format, &text, &err) != INVIT_OK)
-        return cli_report(&err);
-    int code = CLI_OK;
-    FILE *f = path && strcmp(path, "-") != 0 ? fopen(path, "w") : stdout;
-    if (!f)
-        code = cli_fail("%s: cannot write", path);
-    else if (fputs(text, f) == EOF || fflush(f) != 0)
-        code = cli_fail("%s: cannot write", path ? path : "standard output");
-    if (f && f != stdout && fclose(f) != 0 && code == CLI_OK) code = cli_fail("%s: cannot write", path);
-    free(text);
-    return code;
-}
-
-/* Which kinds of evaluation an option is for; the others would ignore it. */
-enum { SETS = 1, FILES = 2, ABLATION = 4 };
-
-static int check_mode(const cli_args *args, int mode)
-{
-    static const struct {
-        const char *option;
-        int modes;
-    } table[] = {{"sets", SETS | ABLATION},
-                 {"dist", SETS | ABLATION},
-                 {"dir", SETS | ABLATION},
-                 {"data-seed", SETS | ABLATION},
-                 {"ref-time", SETS | ABLATION},
-                 {"ref-effort", SETS | ABLATION},
-                 {"refs-only", SETS},
-                 {"best-known", FILES},
-                 {"paper-length", FILES},
-                 {"results", SETS | FILES},
-                 {"resume", SETS | FILES},
-                 {"against", SETS | FILES},
-                 {"peak", SETS},
-                 {"instances", SETS},
-                 {"label", SETS | FILES},
-                 {"model", SETS | FILES},
-                 {"minutes", ABLATION},
-                 {"variants", ABLATION},
-                 {"problem", ABLATION},
-                 {"method", ABLATION},
-                 {"runs", ABLATION}};
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (cli_given(args, table[i].option) && !(table[i].modes & mode))
-            return cli_bad_usage("--%s is not for %s", table[i].option,
-                                 mode == SETS    ? "msvdrp"
-                                 : mode == FILES ? "files and folders"
-                                                 : "ablation");
-    return CLI_GO;
-}
-
-static const char *problem_name(int i)
-{
-    return i == INVIT_TSP ? "tsp" : "cvrp";
 }
 
 /* What the three kinds of evaluation share. */
@@ -342,7 +299,10 @@ static int evaluate(const eval_values *v, const cli_args *args, const invit_cont
     invit_eval_options o = ablation ? a.eval : invit_eval_defaults();
     if ((sets || ablation) && args->count > 1)
         return cli_bad_usage("%s stands alone, found '%s' after it", args->item[0], args->item[1]);
-    if ((code = check_mode(args, sets ? SETS : ablation ? ABLATION : FILES)) != CLI_GO) return code;
+    code = sets       ? cli_check_mode(args, SETS, "msvdrp")
+           : ablation ? cli_check_mode(args, ABLATION, "ablation")
+                      : cli_check_mode(args, FILES, "files and folders");
+    if (code != CLI_GO) return code;
     if (v->resume && !v->results) return cli_bad_usage("--resume needs the --results FILE to go on with");
     if ((code = choose(&v->sets, invit_eval_set_name, INVIT_EVAL_SETS, o.set, "set")) != CLI_GO) return code;
     if ((code = choose(&v->dists, distribution_name, 4, o.distribution, "distribution")) != CLI_GO)
@@ -398,7 +358,8 @@ int cmd_eval(int argc, char **argv)
     if (code == CLI_GO) code = evaluate(&v, &args, &control, &report, &failures, model);
     cli_progress_clear(&progress);
     /* Under mpirun only the first process has a report. */
-    if (code == CLI_GO) code = report ? write_report(report, v.format, v.output) : CLI_OK;
+    if (code == CLI_GO)
+        code = report ? cli_write_report(report, (invit_table_format)v.format, v.output) : CLI_OK;
     if (code == CLI_OK && failures > 0)
         code = cli_fail("%d instance%s failed", failures, failures == 1 ? "" : "s");
     invit_report_destroy(report);

@@ -18,8 +18,12 @@ typedef struct values {
     cli_common common;
 } values;
 
+/* What is made. */
+enum { TSP = 1, CVRP = 2, MSVDRP = 4 };
+
 static const cli_option options[] = {
     {.name = "size",
+     .modes = TSP | CVRP,
      .letter = 'n',
      .type = CLI_INT64,
      .offset = offsetof(values, size),
@@ -28,12 +32,14 @@ static const cli_option options[] = {
      .max = 1e9,
      .help = "nodes of an instance; of a CVRP: customers, the depot comes on top"},
     {.name = "dist",
+     .modes = TSP | CVRP,
      .letter = 'd',
      .type = CLI_CHOICE,
      .offset = offsetof(values, dist),
      .choices = "uniform|clustered|explosion|implosion",
      .help = "how the nodes are distributed"},
     {.name = "count",
+     .modes = TSP | CVRP,
      .letter = 'c',
      .type = CLI_INT64,
      .offset = offsetof(values, count),
@@ -50,12 +56,14 @@ static const cli_option options[] = {
      .fallback = "standard output",
      .help = "a file; for TSPLIB also a directory or a pattern with %d, one file an instance"},
     {.name = "format",
+     .modes = TSP | CVRP,
      .letter = 'f',
      .type = CLI_CHOICE,
      .offset = offsetof(values, format),
      .choices = "auto|msvdrp|tsplib",
      .help = "auto: TSPLIB for .tsp, .vrp and directories, MSVDRP otherwise"},
     {.name = "scale",
+     .modes = TSP | CVRP,
      .type = CLI_DOUBLE,
      .offset = offsetof(values, scale),
      .metavar = "F",
@@ -64,6 +72,7 @@ static const cli_option options[] = {
      .max = 1e12,
      .help = "TSPLIB: multiply coordinates by F and measure by EUC_2D, as other solvers expect"},
     {.name = "capacity",
+     .modes = CVRP,
      .type = CLI_INT64,
      .offset = offsetof(values, capacity),
      .metavar = "Q",
@@ -71,6 +80,7 @@ static const cli_option options[] = {
      .max = 2147483647,
      .help = "CVRP: capacity of a vehicle"},
     {.name = "demand-min",
+     .modes = CVRP,
      .type = CLI_INT,
      .offset = offsetof(values, demand_min),
      .metavar = "D",
@@ -78,6 +88,7 @@ static const cli_option options[] = {
      .max = 2147483647,
      .help = "CVRP: smallest demand"},
     {.name = "demand-max",
+     .modes = CVRP,
      .type = CLI_INT,
      .offset = offsetof(values, demand_max),
      .metavar = "D",
@@ -317,20 +328,6 @@ static int gen_msvdrp(values *v)
     return CLI_OK;
 }
 
-/* An option that was given but is not for this kind of set, or NULL. */
-static const char *idle_option(const cli_args *args, const char *what)
-{
-    static const char *const cvrp[] = {"capacity", "demand-min", "demand-max"}, *const one_set[] = {
-                                                                                    "size", "dist", "count",
-                                                                                    "format", "scale"};
-    bool sets = strcmp(what, "msvdrp") == 0;
-    for (size_t i = 0; i < 3 && strcmp(what, "cvrp") != 0; i++)
-        if (cli_given(args, cvrp[i])) return cvrp[i];
-    for (size_t i = 0; i < 5 && sets; i++)
-        if (cli_given(args, one_set[i])) return one_set[i];
-    return NULL;
-}
-
 int cmd_gen(int argc, char **argv)
 {
     invit_generate_options o = invit_generate_defaults();
@@ -344,17 +341,15 @@ int cmd_gen(int argc, char **argv)
     cli_args args;
     int code = cli_parse(&spec, &v, argc, argv, &args);
     if (code != CLI_GO) return code;
-    const char *what = args.item[0], *idle = idle_option(&args, what);
-    if (idle)
-        code = cli_bad_usage("--%s is not for gen %s", idle, what);
-    else if (strcmp(what, "tsp") == 0)
-        code = gen_set(&v, INVIT_TSP);
-    else if (strcmp(what, "cvrp") == 0)
-        code = gen_set(&v, INVIT_CVRP);
-    else if (strcmp(what, "msvdrp") == 0)
-        code = gen_msvdrp(&v);
+    static const char *const kinds[] = {"tsp", "cvrp", "msvdrp"};
+    int kind = 0;
+    while (kind < 3 && strcmp(args.item[0], kinds[kind]) != 0) kind++;
+    if (kind == 3)
+        code = cli_bad_usage("'%s': expected tsp, cvrp or msvdrp", args.item[0]);
     else
-        code = cli_bad_usage("'%s': expected tsp, cvrp or msvdrp", what);
+        code = cli_check_mode(&args, 1u << kind, kinds[kind]);
+    if (code == CLI_GO)
+        code = 1 << kind == MSVDRP ? gen_msvdrp(&v) : gen_set(&v, kind ? INVIT_CVRP : INVIT_TSP);
     cli_args_free(&args);
     return code;
 }

@@ -16,14 +16,19 @@ typedef struct stats_values {
     cli_common common;
 } stats_values;
 
+/* The findings, as bits. */
+enum { RANK = 1, EDGES = 2, ATTENTION = 4 };
+
 static const cli_option options[] = {
     {.name = "problem",
+     .modes = RANK | EDGES,
      .type = CLI_LIST,
      .offset = offsetof(stats_values, problems),
      .metavar = "LIST",
      .fallback = "tsp,cvrp",
      .help = "which problems (rank, edges)"},
     {.name = "dist",
+     .modes = RANK | EDGES,
      .type = CLI_LIST,
      .offset = offsetof(stats_values, dists),
      .metavar = "LIST",
@@ -44,6 +49,7 @@ static const cli_option options[] = {
      .max = 1e6,
      .help = "instances per size and distribution (rank: fewer of its own larger sizes)"},
     {.name = "effort",
+     .modes = RANK | EDGES,
      .type = CLI_DOUBLE,
      .offset = offsetof(stats_values, effort),
      .metavar = "X",
@@ -53,6 +59,7 @@ static const cli_option options[] = {
     CLI_TIME(stats_values, common,
              "search this long for each near-optimal solution; 0: a number of steps by size"),
     {.name = "model",
+     .modes = ATTENTION,
      .letter = 'm',
      .type = CLI_STRING,
      .offset = offsetof(stats_values, model),
@@ -100,19 +107,6 @@ static const cli_spec spec = {
             "  invit stats edges --problem tsp -o edges.svg\n"
             "  invit stats attention --model global.safetensors\n"};
 
-static int choose(const cli_list *list, const char *const *names, int count, bool *chosen, const char *what)
-{
-    if (list->count == 0) return CLI_GO;
-    for (int i = 0; i < count; i++) chosen[i] = false;
-    for (int k = 0; k < list->count; k++) {
-        int i = 0;
-        while (i < count && strcmp(list->item[k], names[i]) != 0) i++;
-        if (i == count) return cli_bad_usage("unknown %s '%s'", what, list->item[k]);
-        chosen[i] = true;
-    }
-    return CLI_GO;
-}
-
 static int read_sizes(const cli_list *list, int32_t *sizes)
 {
     if (list->count > MAX_SIZES) return cli_bad_usage("at most %d sizes", MAX_SIZES);
@@ -123,18 +117,6 @@ static int read_sizes(const cli_list *list, int32_t *sizes)
         sizes[k] = (int32_t)n;
     }
     return CLI_GO;
-}
-
-static int write_report(const invit_report *report, invit_table_format format, const char *path)
-{
-    invit_error err;
-    char *text = NULL;
-    if (invit_report_render(report, format, &text, &err) != INVIT_OK) return cli_report(&err);
-    FILE *f = path ? fopen(path, "w") : stdout;
-    bool bad = !f || fputs(text, f) == EOF || fflush(f) != 0;
-    if (f && f != stdout && fclose(f) != 0) bad = true;
-    free(text);
-    return bad ? cli_fail("%s: cannot write", path ? path : "standard output") : CLI_OK;
 }
 
 int cmd_stats(int argc, char **argv)
@@ -161,17 +143,10 @@ int cmd_stats(int argc, char **argv)
         code = cli_bad_usage("expected rank, edges or attention, found '%s'", args.item[0]);
         goto done;
     }
-    if ((code = choose(&v.problems, problems, 2, o.problem, "problem")) != CLI_GO) goto done;
-    if ((code = choose(&v.dists, dists, 4, o.distribution, "distribution")) != CLI_GO) goto done;
+    if ((code = cli_choose(&v.problems, problems, 2, o.problem, "problem")) != CLI_GO) goto done;
+    if ((code = cli_choose(&v.dists, dists, 4, o.distribution, "distribution")) != CLI_GO) goto done;
     if ((code = read_sizes(&v.sizes, sizes)) != CLI_GO) goto done;
-    static const char *const only_attention[] = {"model"}, *const not_attention[] = {"problem", "dist",
-                                                                                     "effort"};
-    for (int i = 0; i < (kind == 2 ? 3 : 1); i++) {
-        const char *name = kind == 2 ? not_attention[i] : only_attention[i];
-        if (!cli_given(&args, name)) continue;
-        code = cli_bad_usage("--%s is not for %s", name, kinds[kind]);
-        goto done;
-    }
+    if ((code = cli_check_mode(&args, 1u << kind, kinds[kind])) != CLI_GO) goto done;
     if (v.json) v.format = INVIT_TABLE_JSON;
     if ((code = cli_check_output(v.csv)) != CLI_GO || (code = cli_check_picture(v.figure)) != CLI_GO)
         goto done;
@@ -202,8 +177,8 @@ int cmd_stats(int argc, char **argv)
         code = cli_report(&err);
         goto done;
     }
-    code = v.csv ? write_report(data, INVIT_TABLE_CSV, v.csv) : CLI_OK;
-    if (code == CLI_OK) code = write_report(summary, (invit_table_format)v.format, NULL);
+    code = v.csv ? cli_write_report(data, INVIT_TABLE_CSV, v.csv) : CLI_OK;
+    if (code == CLI_OK) code = cli_write_report(summary, (invit_table_format)v.format, NULL);
 done:
     invit_report_destroy(summary);
     invit_report_destroy(data);

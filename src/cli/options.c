@@ -535,3 +535,26 @@ bool cli_given(const cli_args *args, const char *name)
     const cli_option *o = find_long(args->spec, name, strlen(name));
     return o && o != &help_option && o != &config_option && args->given[o - args->spec->options];
 }
+
+int cli_check_mode(const cli_args *args, unsigned mode, const char *what)
+{
+    const cli_option *o = args->spec->options;
+    for (int i = 0; o[i].name; i++)
+        if (args->given[i] && o[i].modes && !(o[i].modes & mode))
+            return cli_bad_usage("--%s is not for %s", o[i].name, what);
+    return CLI_GO;
+}
+
+int cli_choose(const cli_list *list, const char *const *names, int count, bool *chosen, const char *what)
+{
+    for (int i = 0; list->count > 0 && i < count; i++) chosen[i] = false;
+    for (int k = 0; k < list->count; k++) {
+        int i = 0;
+        while (i < count && strcmp(list->item[k], names[i]) != 0) i++;
+        const char *near = i == count ? cli_nearest(list->item[k], names, count) : NULL;
+        if (near) return cli_bad_usage("unknown %s '%s'; did you mean '%s'?", what, list->item[k], near);
+        if (i == count) return cli_bad_usage("unknown %s '%s'", what, list->item[k]);
+        chosen[i] = true;
+    }
+    return CLI_GO;
+}

@@ -58,6 +58,7 @@ typedef struct cli_option {
     const char *help;     /* what it does, in a few words, lower case, no full stop                    */
     double min, max;      /* numbers: allowed range; both 0: any                                       */
     const char *choices;  /* "uniform|clustered"                                                       */
+    unsigned modes;       /* which forms of the command use it, one bit each; 0: all                  */
 } cli_option;
 
 typedef struct cli_spec {
@@ -80,8 +81,7 @@ typedef struct cli_common {
 #define CLI_THREADS(values, field)                                                                           \
     {                                                                                                        \
         .name = "threads", .letter = 'j', .type = CLI_INT, .offset = offsetof(values, field.threads),        \
-        .metavar = "N", .fallback = "all cores", .min = 0, .max = 4096,                                      \
-        .help = "threads to use"                                     \
+        .metavar = "N", .fallback = "all cores", .min = 0, .max = 4096, .help = "threads to use"             \
     }
 #define CLI_SEED(values, field)                                                                              \
     {                                                                                                        \
@@ -124,6 +124,12 @@ int cli_parse(const cli_spec *spec, void *values, int argc, char **argv, cli_arg
 void cli_args_free(cli_args *args);
 /* Whether the user set that option. */
 bool cli_given(const cli_args *args, const char *name);
+/* Refuses options that this form of the command would ignore: those whose `modes` lack the bit. `what` names
+ * the form. CLI_GO, or CLI_USAGE after the message. */
+int cli_check_mode(const cli_args *args, unsigned mode, const char *what);
+/* Sets chosen[i] for the names in the list and clears the others; an empty list leaves them as they are.
+ * CLI_GO, or CLI_USAGE after saying which `what` is unknown. */
+int cli_choose(const cli_list *list, const char *const *names, int count, bool *chosen, const char *what);
 /* The help text, as --help prints it. */
 void cli_print_help(const cli_spec *spec, const void *values);
 
