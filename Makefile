@@ -1,6 +1,6 @@
 # Two commands to start with, on a fresh Debian machine:
 #     make demo    installs missing packages, builds, solves two bundled instances and draws them
-#     make test    the same, then runs every test: release, sanitizers, second compiler, fuzzers
+#     make test    installs what that needs, then every test: release, sanitizers, second compiler, interface, packages, browser, fuzzers
 # Then: make install [PREFIX=/usr/local] [DESTDIR=]   make package   make wheel   make format   make clean
 PREFIX  ?= /usr/local
 DESTDIR ?=

@@ -55,6 +55,12 @@ int cmd_bench(int argc, char **argv)
         print_help();
         return argc > 1 ? CLI_OK : CLI_USAGE;
     }
+    if (strcmp(word, "all") == 0 && argc > 2) {
+        bool help = strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0;
+        if (!help) return cli_bad_usage("bench all takes no options, found '%s'", argv[2]);
+        print_help();
+        return CLI_OK;
+    }
     if (strcmp(word, "all") == 0) return run_all();
     const char *names[AREA_COUNT];
     int count = 0;

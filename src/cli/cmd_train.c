@@ -66,13 +66,15 @@ static void fill_table(table *t, const invit_train_options *defaults)
     t->option[n] = (cli_option)CLI_END;
 }
 
-static const char *const about = "Trains a model from nothing or from --init. `imitate` learns from "
-                                 "near-optimal tours that the teacher makes on the "
-                                 "fly; `reinforce` optimises the tours themselves. A run lives in a "
-                                 "directory and can be resumed bit for bit after "
-                                 "any interruption. `invit train label` writes a file of labels for "
-                                 "--labels. Under mpirun the ranks share each batch. The defaults shown are "
-                                 "those of `train tsp` by imitation; cvrp and reinforce have their own.";
+static const char *const about =
+    "Trains a model from nothing or from --init. `imitate` learns from "
+    "near-optimal tours that the teacher makes on the "
+    "fly; `reinforce` optimises the tours themselves. A run lives in a "
+    "directory and can be resumed bit for bit after "
+    "any interruption. `invit train label` writes a file of labels for "
+    "--labels. Under mpirun the ranks share each batch. The defaults shown are "
+    "those of the problem and method named (`invit train cvrp --method reinforce --help`), "
+    "else of `train tsp` by imitation.";
 
 static const char *const more =
     "Examples:\n"
@@ -81,6 +83,19 @@ static const char *const more =
     "  invit train tsp --method reinforce --init runs/tsp/best.safetensors --run runs/fine --minutes 30\n"
     "  invit train --resume runs/tsp\n"
     "  invit train label tsp --data uniform:100 --count 20000 -o labels.bin";
+
+/* For the help: the defaults of what the command line names, wherever it does. */
+static void defaults_of(int argc, char **argv, invit_train_options *o)
+{
+    invit_problem problem = INVIT_TSP;
+    invit_train_method method = INVIT_IMITATE;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "cvrp") == 0) problem = INVIT_CVRP;
+        if (strcmp(argv[i], "reinforce") == 0 || strcmp(argv[i], "--method=reinforce") == 0)
+            method = INVIT_REINFORCE;
+    }
+    invit_train_defaults(problem, method, o);
+}
 
 static void join_command(int argc, char **argv, char *out, size_t size)
 {
@@ -165,7 +180,7 @@ static int run_train(const values *v, const invit_train_options *o)
 int cmd_train(int argc, char **argv)
 {
     invit_train_options defaults, o;
-    invit_train_defaults(INVIT_TSP, INVIT_IMITATE, &defaults);
+    defaults_of(argc, argv, &defaults);
     table *t = calloc(1, sizeof *t);
     if (!t) return cli_fail("out of memory");
     fill_table(t, &defaults);

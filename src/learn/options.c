@@ -86,7 +86,7 @@ static const row table[] = {
     {"compare", "N", "reinforce: instances of that comparison", WHOLE, FIELD(compare), 1, 1e6},
     {"margin", "X", "reinforce: how much shorter the model must be to take over", REAL, FIELD(margin), 0,
      1e9},
-    {"validations", "N", "validations during the run (0: as many as cost about 3 % of the time)", WHOLE,
+    {"validations", "N", "validations during the run (0: one every six minutes, at least two)", WHOLE,
      FIELD(validations), 0, 1e6},
     {"validate-small", "N", "instances of TSP-100 or CVRP-100 to validate on", WHOLE, FIELD(validate_small),
      0, 1e6},

@@ -117,11 +117,12 @@ static json_t *describe_search(const invit_eval_options *o, const inv_set *set, 
     const invit_instance *p = set->instance[0];
     char program[32];
     snprintf(program, sizeof program, "invit %s", invit_version());
-    json_t *run = json_pack("{s:i, s:s, s:s, s:I}", "from_line", (int)from + 1, "program", program, "method",
-                            p->problem == INVIT_TSP
-                                ? "greedy edges, then chained Lin-Kernighan"
-                                : "ruin and recreate from savings and from nearest neighbours, the shorter",
-                            "search_seed", (json_int_t)o->data_seed);
+    json_t *run =
+        json_pack("{s:i, s:s, s:s, s:I}", "from_line", (int)from + 1, "program", program, "method",
+                  p->problem == INVIT_TSP
+                      ? "greedy edges, then a population of Lin-Kernighan tours crossed by edge assembly"
+                      : "ruin and recreate from savings and from nearest neighbours, the shorter",
+                  "search_seed", (json_int_t)o->data_seed);
     if (!run) return NULL;
     if (o->reference_seconds > 0)
         json_object_set_new(run, "seconds_per_instance", json_real(o->reference_seconds));

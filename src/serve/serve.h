@@ -1,7 +1,9 @@
 /* invit serve: the page and the JSON API over HTTP. Uses the public library interface only.
  *
  *   http.c    requests in, answers out: routing, limits, the shared secret
+ *   calls.c   what each call of the API does
  *   jobs.c    the bounded queue and the workers that solve
+ *   solve.c   one job: solving, and telling what happens
  *   wire.c    instances and solutions as JSON
  *   stream.c  a job's events as server-sent events
  *   assets    the page itself, embedded by the build from web/

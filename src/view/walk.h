@@ -9,7 +9,6 @@
 #define INVIT_VIEW_WALK_H
 
 #include "base/rng.h"
-#include "policy/model.h"
 #include "problem/problem.h"
 #include "view/state.h"
 
