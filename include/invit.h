@@ -262,8 +262,9 @@ INVIT_API invit_status invit_model_save(const invit_model *model, const char *pa
 typedef enum invit_storage { INVIT_STORE_F32 = 0, INVIT_STORE_F16, INVIT_STORE_BF16 } invit_storage;
 INVIT_API invit_status invit_model_save_as(const invit_model *model, const char *path, invit_storage storage,
                                            invit_error *err);
-/* Makes the weights of `model` the mean of its own and those of the others, all of the same architecture. Runs that began
- * with the same weights often average to something better than each of them. */
+/* Makes the weights of `model` the mean of its own and those of the others, all of the same architecture; one with fewer
+ * state views is grown first, which leaves its decisions as they were. Runs that began with the same weights often average
+ * to something better than each of them. */
 INVIT_API invit_status invit_model_average(invit_model *model, const invit_model *const *others, int32_t count,
                                            invit_error *err);
 INVIT_API void invit_model_destroy(invit_model *model);

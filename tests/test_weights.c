@@ -74,6 +74,30 @@ static void models_of_one_make_have_a_mean(void **state)
     invit_model_destroy(other);
 }
 
+/* A model of fewer views counts as what it grows into; the other way round there is no mean. */
+static void a_smaller_model_grows_into_the_mean(void **state)
+{
+    (void)state;
+    struct invit_model *small = small_model(), *large = NULL, *grown = NULL;
+    inv_config config = small->config;
+    config.state_k[config.state_views++] = 14;
+    assert_int_equal(inv_model_create(&config, &large, NULL), INVIT_OK);
+    assert_int_equal(inv_model_create(&config, &grown, NULL), INVIT_OK);
+    assert_true(inv_model_grow(small, grown));
+    inv_model_randomise(large, 8);
+    float first = large->param[0], last = large->param[large->params - 1];
+    const invit_model *one[] = {small}, *wrong[] = {large};
+    invit_error err;
+    assert_int_equal(invit_model_average(large, one, 1, NULL), INVIT_OK);
+    assert_true(fabsf(large->param[0] - (first + grown->param[0]) / 2) < 1e-7f);
+    assert_true(fabsf(large->param[large->params - 1] - (last + grown->param[large->params - 1]) / 2) <
+                1e-7f);
+    assert_int_equal(invit_model_average(small, wrong, 1, &err), INVIT_ERR_ARGUMENT);
+    invit_model_destroy(small);
+    invit_model_destroy(large);
+    invit_model_destroy(grown);
+}
+
 static void comes_back_as_it_was(void **state)
 {
     (void)state;
@@ -286,9 +310,13 @@ static void wrong_headers_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(models_of_one_make_have_a_mean), cmocka_unit_test(comes_back_as_it_was),
-        cmocka_unit_test(half_floats_are_exact),          cmocka_unit_test(initialised_like_pytorch),
-        cmocka_unit_test(wrong_tensors_are_named),        cmocka_unit_test(every_truncation_is_an_error),
+        cmocka_unit_test(models_of_one_make_have_a_mean),
+        cmocka_unit_test(a_smaller_model_grows_into_the_mean),
+        cmocka_unit_test(comes_back_as_it_was),
+        cmocka_unit_test(half_floats_are_exact),
+        cmocka_unit_test(initialised_like_pytorch),
+        cmocka_unit_test(wrong_tensors_are_named),
+        cmocka_unit_test(every_truncation_is_an_error),
         cmocka_unit_test(wrong_headers_are_refused),
     };
     return cmocka_run_group_tests(tests, make_path, remove_path);

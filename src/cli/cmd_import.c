@@ -62,7 +62,9 @@ static const cli_spec spec = {.command = "import",
                                   "read off the tensors' shapes. Nothing in the file is executed. A model "
                                   "file is taken as it is and stored as --store says. Of several "
                                   "models the mean of the weights is stored: runs from the same beginning "
-                                  "often average to something better than each of them.",
+                                  "often average to something better than each of them. The first must have "
+                                  "the most views; those with fewer "
+                                  "grow, which leaves their decisions as they were.",
                               .options = options,
                               .min_args = 1,
                               .max_args = -1};
