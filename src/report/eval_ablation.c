@@ -5,8 +5,10 @@
 #include "report/baselines.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -81,14 +83,35 @@ static invit_status train_options(const invit_ablation_options *o, int v, invit_
     return INVIT_OK;
 }
 
-/* Trains unless it is done already; a run that was stopped goes on. */
+/* The states a finished run learned from, as its log says last; 0 when it does not. */
+static int64_t logged_states(const char *run)
+{
+    char path[1100], *line = NULL;
+    size_t room = 0;
+    int64_t states = 0;
+    snprintf(path, sizeof path, "%s/log.jsonl", run);
+    FILE *f = fopen(path, "r");
+    while (f && getline(&line, &room, f) >= 0) {
+        json_t *o = json_loads(line, 0, NULL);
+        json_t *count = json_object_get(o, "states");
+        if (count) states = json_integer_value(count);
+        json_decref(o);
+    }
+    free(line);
+    if (f) fclose(f);
+    return states;
+}
+
+/* Trains unless it is done already; a run that was stopped goes on. A finished one is known by its last
+ * weights, and its checkpoint, which another version may have written, is not asked. */
 static invit_status train_variant(const invit_ablation_options *o, int v, invit_problem problem,
                                   const char *run, invit_train_result *result, invit_error *err)
 {
     invit_train_options t, saved;
-    char config[1100];
+    char config[1100], last[1100];
     INV_CHECK(train_options(o, v, problem, run, &t, err));
     snprintf(config, sizeof config, "%s/config", run);
+    snprintf(last, sizeof last, "%s/last.safetensors", run);
     bool begun = access(config, F_OK) == 0;
     if (begun) {
         INV_CHECK(invit_train_load(run, &saved, err));
@@ -97,6 +120,10 @@ static invit_status train_variant(const invit_ablation_options *o, int v, invit_
                 err, INVIT_ERR_ARGUMENT,
                 "%s holds a run of another kind (%g minutes, views %s); name another folder for the runs",
                 run, saved.minutes, saved.views);
+    }
+    if (begun && access(last, F_OK) == 0) {
+        *result = (invit_train_result){.finished = true, .states = logged_states(run)};
+        return INVIT_OK;
     }
     INV_CHECK(invit_train(&t, begun, o->eval.control, result, err));
     if (!result->finished)
@@ -115,7 +142,9 @@ static invit_status measure_variant(const invit_ablation_options *o, inv_comm *c
     int32_t failed;
     invit_status status;
     snprintf(path, sizeof path, "%s/best.safetensors", run);
-    snprintf(results, sizeof results, "%s/results.csv", run);
+    /* one file for each way of measuring, so that one table does not stand in the way of another */
+    snprintf(results, sizeof results, "%s/results-%dx%d-%gs.csv", run, e.solve.rollouts, (int)e.solve.decode,
+             e.solve.seconds);
     INV_TRY(invit_model_load(path, &model, err));
     e.model[problem] = model;
     e.results = results;
