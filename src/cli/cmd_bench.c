@@ -48,20 +48,21 @@ static int run_all(void)
     return code;
 }
 
+static bool asks_for_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
 int cmd_bench(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "--help";
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+    bool all = strcmp(word, "all") == 0;
+    if (asks_for_help(word) || (all && argc > 2 && asks_for_help(argv[2]))) {
         print_help();
         return argc > 1 ? CLI_OK : CLI_USAGE;
     }
-    if (strcmp(word, "all") == 0 && argc > 2) {
-        bool help = strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0;
-        if (!help) return cli_bad_usage("bench all takes no options, found '%s'", argv[2]);
-        print_help();
-        return CLI_OK;
-    }
-    if (strcmp(word, "all") == 0) return run_all();
+    if (all && argc > 2) return cli_bad_usage("bench all takes no options, found '%s'", argv[2]);
+    if (all) return run_all();
     const char *names[AREA_COUNT];
     int count = 0;
     for (int i = 0; i < AREA_COUNT; i++) {

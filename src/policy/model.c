@@ -207,20 +207,15 @@ const inv_tensor *inv_model_find(const struct invit_model *m, const char *name)
 
 /* ---- growing: more views, the same decisions ---- */
 
-static bool same_make(const inv_config *a, const inv_config *b)
-{
-    return a->problem == b->problem && a->dim == b->dim && a->ff == b->ff && a->heads == b->heads &&
-           a->state_layers == b->state_layers && a->action_layers == b->action_layers &&
-           a->decoder_layers == b->decoder_layers && a->action_k == b->action_k &&
-           a->invariant == b->invariant;
-}
-
 static bool grows(const inv_config *a, const inv_config *b)
 {
     if (a->state_views > b->state_views) return false;
     for (int32_t i = 0; i < a->state_views; i++)
         if (a->state_k[i] != b->state_k[i]) return false;
-    return same_make(a, b);
+    return a->problem == b->problem && a->dim == b->dim && a->ff == b->ff && a->heads == b->heads &&
+           a->state_layers == b->state_layers && a->action_layers == b->action_layers &&
+           a->decoder_layers == b->decoder_layers && a->action_k == b->action_k &&
+           a->invariant == b->invariant;
 }
 
 /* The tensor that `x` of the larger model begins with: its own, or that of the last view there was. */
@@ -253,44 +248,27 @@ bool inv_model_grow(const struct invit_model *from, struct invit_model *to)
     return true;
 }
 
-/* Sums are kept in 64 bits, one weight at a time over all models. */
-static void average(struct invit_model *m, const struct invit_model *const *others, int32_t count)
-{
-    for (size_t i = 0; i < m->params; i++) {
-        double sum = (double)m->param[i];
-        for (int32_t k = 0; k < count; k++) sum += (double)others[k]->param[i];
-        m->param[i] = (float)(sum / (count + 1));
-    }
-}
-
 invit_status invit_model_average(invit_model *model, const invit_model *const *others, int32_t count,
                                  invit_error *err)
 {
     invit_status status = INVIT_OK;
-    size_t slots = (size_t)(count > 0 ? count : 1);
-    const struct invit_model **use = calloc(slots, sizeof *use);
-    struct invit_model **grown = calloc(slots, sizeof *grown);
-    if (!use || !grown) {
-        status = inv_no_memory(err, slots * sizeof *use);
+    size_t room = (size_t)(count > 0 ? count : 1);
+    struct invit_model **grown = calloc(room, sizeof *grown);
+    if (!grown) return inv_no_memory(err, room * sizeof *grown);
+    for (int32_t k = 0; k < count; k++) {
+        INV_TRY(inv_model_create(&model->config, &grown[k], err));
+        if (inv_model_grow(others[k], grown[k])) continue;
+        status = inv_fail(err, INVIT_ERR_ARGUMENT, "%s and %s are models of another make: no mean of them",
+                          invit_model_path(model), invit_model_path(others[k]));
         goto done;
     }
-    for (int32_t k = 0; k < count; k++) {
-        if (!grows(&others[k]->config, &model->config)) {
-            status =
-                inv_fail(err, INVIT_ERR_ARGUMENT, "%s and %s are models of another make: no mean of them",
-                         invit_model_path(model), invit_model_path(others[k]));
-            goto done;
-        }
-        use[k] = others[k];
-        if (others[k]->params == model->params) continue;
-        INV_TRY(inv_model_create(&model->config, &grown[k], err));
-        inv_model_grow(others[k], grown[k]);
-        use[k] = grown[k];
+    for (size_t i = 0; i < model->params; i++) {
+        double sum = (double)model->param[i];
+        for (int32_t k = 0; k < count; k++) sum += (double)grown[k]->param[i];
+        model->param[i] = (float)(sum / (count + 1));
     }
-    average(model, use, count);
 done:
-    for (int32_t k = 0; grown && k < count; k++) invit_model_destroy(grown[k]);
+    for (int32_t k = 0; k < count; k++) invit_model_destroy(grown[k]);
     free(grown);
-    free(use);
     return status;
 }

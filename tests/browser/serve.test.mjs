@@ -51,8 +51,8 @@ async function withPage(view, name, work, { options = {}, at = address } = {}) {
 }
 const said = (page, text) => page.waitForFunction((t) => document.getElementById("status").textContent.includes(t), text, { timeout: 60000 });
 const headline = (page, text) => page.waitForFunction((t) => document.getElementById("headline").textContent.includes(t), text, { timeout: 60000 });
-// What the time line shows; at its end an improved solution, or the constructed one where nothing beat it.
 const moment = (page, text) => page.waitForFunction((t) => document.getElementById("moment").textContent.startsWith(t), text);
+// The end of the time line: an improved solution, or the constructed one where nothing beat it.
 const end = (page) => page.waitForFunction(() => /^(construct|improve) at/.test(document.getElementById("moment").textContent));
 const text = (page, id) => page.locator(id).textContent();
 const save = async (page, format) => {
