@@ -102,6 +102,41 @@ static void mixes_are_read_and_drawn_by_share(void **state)
     assert_true(fabs(large / small - 2) < 0.15);
 }
 
+static void unlikely_candidates_are_not_sampled(void **state)
+{
+    (void)state;
+    enum { DRAWS = 20000 };
+    const float logp[] = {logf(0.6f), logf(0.3f), -INFINITY, logf(0.06f), logf(0.04f)};
+    inv_rng rng;
+    inv_rng_init(&rng, 5, 0);
+    for (int round = 0; round < 2; round++) {
+        inv_sampling sampling = {&rng, round ? 0.05 : 0};
+        double all = round ? 0.96 : 1, count[5] = {0};
+        for (int i = 0; i < DRAWS; i++) count[inv_sample(logp, 5, &sampling)]++;
+        for (int j = 0; j < 5; j++) {
+            double expected = round && j == 4 ? 0 : exp((double)logp[j]) / all;
+            assert_true(fabs(count[j] / DRAWS - expected) < (expected > 0 ? 0.015 : 1e-9));
+        }
+    }
+    assert_true(inv_open(logp, 5, 0.05));
+    assert_false(inv_open(logp, 5, 0.35));
+    const float even[] = {logf(0.24f), logf(0.26f), logf(0.25f), logf(0.25f)}, lost[] = {0, NAN};
+    inv_sampling strict = {&rng, 0.5};
+    assert_false(inv_open(even, 4, 0.5)); /* none is likely enough: the likeliest */
+    assert_int_equal(inv_sample(even, 4, &strict), 1);
+    assert_true(inv_open(lost, 2, 0.05));
+    float narrow[5];
+    memcpy(narrow, logp, sizeof logp);
+    inv_narrow(narrow, 5, 0.05, 1);
+    for (int j = 0; j < 5; j++) {
+        double left = j == 2 || j == 4 ? 0 : exp((double)logp[j]) / 0.96;
+        assert_true(fabs(exp((double)narrow[j]) - left) < 1e-6);
+    }
+    inv_narrow(narrow, 5, 0.9, 3); /* what was taken stays, whatever has become of it */
+    assert_true(fabsf(narrow[3]) < 1e-6f);
+    assert_true(isinf(narrow[0]));
+}
+
 static void count_item(void *context, int member, int item)
 {
     (void)member;
@@ -485,6 +520,7 @@ int main(void)
         cmocka_unit_test(options_come_back_from_their_file),
         cmocka_unit_test(options_say_what_is_wrong),
         cmocka_unit_test(mixes_are_read_and_drawn_by_share),
+        cmocka_unit_test(unlikely_candidates_are_not_sampled),
         cmocka_unit_test(teams_do_every_item_once),
         cmocka_unit_test(pools_lose_and_double_nothing),
         cmocka_unit_test(routes_are_entered_at_their_near_end),

@@ -54,7 +54,7 @@ static const row table[] = {
      "share of tours that the policy makes whole while the teacher prices its doubtful choices", REAL,
      FIELD(regret), 0, 0.95},
     {"doubt", "P",
-     "a choice is doubtful when the likeliest has at most 1 - P; regret prices, reinforce learns from those",
+     "candidates less likely than P are not taken; reinforce learns, regret prices where a choice is left",
      REAL, FIELD(doubt), 0, 1},
     {"batch", "N", "states (imitate) or rollouts (reinforce) in a step", WHOLE, FIELD(batch), 1, 1e8},
     {"lanes", "N", "parts of a batch with their own random streams", WHOLE, FIELD(lanes), 1, 65536},

@@ -32,7 +32,7 @@ typedef struct doubter {
     inv_worker *w;
 } doubter;
 
-/* Marks the decisions that were open: the others have next to no gradient. */
+/* Marks the decisions that were open: of the others there is nothing to learn. */
 static invit_status mark_doubt(void *context, int32_t i, const inv_state *s, const float *logp,
                                invit_error *err)
 {
@@ -40,26 +40,27 @@ static invit_status mark_doubt(void *context, int32_t i, const inv_state *s, con
     (void)err;
     const doubter *d = context;
     int32_t at;
-    float best = logp[inv_likeliest(logp, inv_candidates(&d->t->config))];
     (void)inv_walk_order(d->w->walk[i], &at);
-    d->w->doubtful[i][at] = !((double)expf(best) > 1 - d->t->o->doubt); /* NAN is doubtful */
+    d->w->doubtful[i][at] = inv_open(logp, inv_candidates(&d->t->config), d->t->o->doubt);
     return INVIT_OK;
 }
 
-/* Sampled with a generator, else greedy. */
+/* Sampled with a generator, else greedy. Unlikely choices are not taken: a greedy rollout never would, and
+ * what they cost would be charged to the decisions before them. */
 static invit_status roll_copies(inv_trainer *t, inv_worker *w, inv_policy *policy, int32_t count,
                                 inv_rng *sample, double *decisions, invit_error *err)
 {
     doubter d = {t, w};
     inv_watcher watcher = {mark_doubt, &d};
+    inv_sampling sampling = {sample, t->o->doubt};
     for (int32_t i = 0; i < count; i++) {
         inv_walk_start(w->walk[i], w->begin[i], &w->frame[i]);
         if (sample)
             memset(w->doubtful[i], 0, (2 * (size_t)w->instance[i / t->o->augment]->n + 2) * sizeof(bool));
     }
     int64_t moves = 0;
-    INV_CHECK(inv_roll(&w->roller, policy, &t->config, w->walk, count, NULL, sample, sample ? &watcher : NULL,
-                       &moves, err));
+    INV_CHECK(inv_roll(&w->roller, policy, &t->config, w->walk, count, NULL, sample ? &sampling : NULL,
+                       sample ? &watcher : NULL, &moves, err));
     *decisions += (double)moves;
     return INVIT_OK;
 }
@@ -229,15 +230,18 @@ static float weigh_again(const inv_chance *c, float logp, inv_tally *tally)
     return far ? 0 : c->weight * ratio;
 }
 
-/* d loss / d logit = weight (1[j is the action] - p_j), where weight = advantage / batch. */
+/* d loss / d logit = weight (1[j is the action] - p_j), where weight = advantage / batch and p is over the
+ * candidates that could be sampled. The others must have no part in it: where all that is sampled is dear
+ * they would rise, and nothing would ever show what they cost. */
 static void differentiate(const inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t from, int32_t count,
                           bool again)
 {
     int32_t candidates = inv_candidates(&t->config);
     for (int32_t i = 0; i < count; i++) {
-        const float *logp = w->logp + (size_t)i * (size_t)candidates;
-        float *d = w->dlogit + (size_t)i * (size_t)candidates;
+        float *logp = w->logp + (size_t)i * (size_t)candidates,
+              *d = w->dlogit + (size_t)i * (size_t)candidates;
         int32_t label = lane->pool.label[from + i];
+        inv_narrow(logp, candidates, t->o->doubt, label);
         inv_chance *c = &lane->chance[from + i];
         float weight = again ? weigh_again(c, logp[label], &lane->tally) : c->weight;
         for (int32_t j = 0; j < candidates; j++)

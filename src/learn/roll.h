@@ -24,12 +24,23 @@ typedef struct inv_watcher {
     void *context;
 } inv_watcher;
 
+/* How decisions are sampled. */
+typedef struct inv_sampling {
+    inv_rng *rng;
+    double least; /* candidates that are less likely are not taken, unless none is left */
+} inv_sampling;
+
 /* Lets the policy move each of the started walks for at most limit[i] steps (NULL: to the end). Takes the
- * likeliest candidate, or samples when there is a generator. `watcher` may be NULL. *decisions grows by the
- * number of moves. */
+ * likeliest candidate, or samples. `sampling` and `watcher` may be NULL. *decisions grows by the number of
+ * moves. */
 invit_status inv_roll(inv_roller *r, inv_policy *policy, const inv_config *c, inv_walk **walk, int32_t count,
-                      const int32_t *limit, inv_rng *sample, const inv_watcher *watcher, int64_t *decisions,
-                      invit_error *err);
+                      const int32_t *limit, const inv_sampling *sampling, const inv_watcher *watcher,
+                      int64_t *decisions, invit_error *err);
+int32_t inv_sample(const float *logp, int32_t candidates, const inv_sampling *sampling);
+/* Leaves only the candidates that could have been sampled when `taken` was, and what they are then worth. */
+void inv_narrow(float *logp, int32_t candidates, double least, int32_t taken);
+/* Whether sampling would have a choice. What is not a number counts as one, so that it comes to light. */
+bool inv_open(const float *logp, int32_t candidates, double least);
 /* The node that a candidate stands for. */
 int32_t inv_candidate_node(const inv_config *c, const inv_state *s, int32_t candidate);
 /* The likeliest candidate. */
