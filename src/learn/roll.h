@@ -36,6 +36,7 @@ typedef struct inv_sampling {
 invit_status inv_roll(inv_roller *r, inv_policy *policy, const inv_config *c, inv_walk **walk, int32_t count,
                       const int32_t *limit, const inv_sampling *sampling, const inv_watcher *watcher,
                       int64_t *decisions, invit_error *err);
+/* A candidate by its chance. */
 int32_t inv_sample(const float *logp, int32_t candidates, const inv_sampling *sampling);
 /* Leaves only the candidates that could have been sampled when `taken` was, and what they are then worth. */
 void inv_narrow(float *logp, int32_t candidates, double least, int32_t taken);
