@@ -457,7 +457,7 @@ typedef struct invit_train_options {
     int64_t pool;            /* pool: states held back for mixing                                                 */
     double rollin;           /* rollin: share of tours that begin with the policy's own steps                     */
     double regret;           /* regret: share of tours of the policy's own whose doubtful choices are priced      */
-    double doubt;            /* doubt: less likely candidates are not sampled; a choice of one is not learned                 */
+    double doubt;            /* doubt: less likely candidates are not sampled; a choice of one is not learned     */
     int64_t batch;           /* batch: states (imitate) or rollouts (reinforce) a step                            */
     int64_t lanes;           /* lanes: independent parts of a batch; results do not depend on threads             */
     double lr, lr_final;     /* lr, lr-final: peak learning rate and where it ends as a part of it                */
