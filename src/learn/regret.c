@@ -38,7 +38,7 @@ static invit_status price(void *context, int32_t i, const inv_state *s, const fl
     inv_worker *w = c->w;
     int32_t list[MOST], candidates = inv_candidates(&t->config), count = likely(logp, candidates, list),
                         best = 0;
-    if (count < 2 || !inv_open(logp, candidates, t->o->doubt)) return INVIT_OK;
+    if (count < 2 || expf(logp[list[1]]) < (float)t->o->doubt) return INVIT_OK;
 
     double cost[MOST];
     uint64_t seed = inv_rng_u64(&c->lane->rng);

@@ -41,7 +41,7 @@ static invit_status mark_doubt(void *context, int32_t i, const inv_state *s, con
     const doubter *d = context;
     int32_t at;
     (void)inv_walk_order(d->w->walk[i], &at);
-    d->w->doubtful[i][at] = inv_open(logp, inv_candidates(&d->t->config), d->t->o->doubt);
+    d->w->doubtful[i][at] = inv_open(logp, inv_candidates(&d->t->config));
     return INVIT_OK;
 }
 

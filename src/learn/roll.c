@@ -33,44 +33,35 @@ int32_t inv_likeliest(const float *logp, int32_t candidates)
     return best;
 }
 
-/* The chance of a candidate, 0 when it is too small to be taken. */
-static double chance(float logp, double least)
-{
-    double p = exp((double)logp);
-    return p < least ? 0 : p;
-}
-
-bool inv_open(const float *logp, int32_t candidates, double least)
-{
-    int32_t open = 0;
-    for (int32_t j = 0; j < candidates; j++) {
-        if (isnan(logp[j])) return true;
-        open += chance(logp[j], least) > 0;
-    }
-    return open > 1;
-}
-
-int32_t inv_sample(const float *logp, int32_t candidates, const inv_sampling *sampling)
-{
-    double least = sampling->least, all = least > 0 ? 0 : 1;
-    for (int32_t j = 0; least > 0 && j < candidates; j++) all += chance(logp[j], least);
-    double u = all * inv_rng_double(sampling->rng);
-    for (int32_t j = 0; j < candidates; j++) {
-        u -= chance(logp[j], least);
-        if (u < 0) return j;
-    }
-    return inv_likeliest(logp, candidates); /* none is likely enough, or rounding left a little over */
-}
-
-void inv_narrow(float *logp, int32_t candidates, double least, int32_t taken)
+void inv_narrow(float *logp, int32_t candidates, double least, int32_t keep)
 {
     double all = 0;
     if (!(least > 0)) return;
     for (int32_t j = 0; j < candidates; j++) {
-        if (j != taken && chance(logp[j], least) == 0) logp[j] = -INFINITY; /* what is not a number stays */
+        if (j != keep && exp((double)logp[j]) < least) logp[j] = -INFINITY; /* what is not a number stays */
         all += exp((double)logp[j]);
     }
     for (int32_t j = 0; j < candidates; j++) logp[j] -= (float)log(all);
+}
+
+bool inv_open(const float *logp, int32_t candidates)
+{
+    int32_t open = 0;
+    for (int32_t j = 0; j < candidates; j++) {
+        if (isnan(logp[j])) return true;
+        open += logp[j] > -INFINITY;
+    }
+    return open > 1;
+}
+
+int32_t inv_sample(const float *logp, int32_t candidates, inv_rng *rng)
+{
+    double u = inv_rng_double(rng);
+    for (int32_t j = 0; j < candidates; j++) {
+        u -= exp((double)logp[j]);
+        if (u < 0) return j;
+    }
+    return inv_likeliest(logp, candidates); /* rounding left a little over */
 }
 
 int32_t inv_candidate_node(const inv_config *c, const inv_state *s, int32_t candidate)
@@ -107,10 +98,12 @@ invit_status inv_roll(inv_roller *r, inv_policy *policy, const inv_config *c, in
         if (active == 0) continue;
         INV_CHECK(inv_policy_forward(policy, r->state, active, r->logp, err));
         for (int32_t a = 0; a < active; a++) {
-            const float *logp = r->logp + (size_t)a * (size_t)r->candidates;
+            float *logp = r->logp + (size_t)a * (size_t)r->candidates;
+            if (sampling)
+                inv_narrow(logp, r->candidates, sampling->least, inv_likeliest(logp, r->candidates));
             if (watcher) INV_CHECK(watcher->look(watcher->context, r->active[a], &r->state[a], logp, err));
-            int32_t pick =
-                sampling ? inv_sample(logp, r->candidates, sampling) : inv_likeliest(logp, r->candidates);
+            int32_t pick = sampling ? inv_sample(logp, r->candidates, sampling->rng)
+                                    : inv_likeliest(logp, r->candidates);
             inv_walk_visit(walk[r->active[a]], inv_candidate_node(c, &r->state[a], pick));
         }
     }

@@ -17,7 +17,7 @@ invit_status inv_roller_init(inv_roller *r, int32_t room, const inv_config *c, i
 void inv_roller_destroy(inv_roller *r);
 
 /* Someone who looks at each decision before it is made: the walk's number, what it sees, and what the policy
- * thinks of the candidates. */
+ * thinks of the candidates that could be taken. */
 typedef struct inv_watcher {
     invit_status (*look)(void *context, int32_t walk, const inv_state *s, const float *logp,
                          invit_error *err);
@@ -27,7 +27,7 @@ typedef struct inv_watcher {
 /* How decisions are sampled. */
 typedef struct inv_sampling {
     inv_rng *rng;
-    double least; /* candidates that are less likely are not taken, unless none is left */
+    double least; /* candidates that are less likely are not taken, except the likeliest */
 } inv_sampling;
 
 /* Lets the policy move each of the started walks for at most limit[i] steps (NULL: to the end). Takes the
@@ -36,12 +36,14 @@ typedef struct inv_sampling {
 invit_status inv_roll(inv_roller *r, inv_policy *policy, const inv_config *c, inv_walk **walk, int32_t count,
                       const int32_t *limit, const inv_sampling *sampling, const inv_watcher *watcher,
                       int64_t *decisions, invit_error *err);
+/* Leaves only `keep` and the candidates that are not less likely than `least`, with their chances among
+ * these.
+ */
+void inv_narrow(float *logp, int32_t candidates, double least, int32_t keep);
+/* Whether there is more than one. What is not a number counts as a choice, so that it comes to light. */
+bool inv_open(const float *logp, int32_t candidates);
 /* A candidate by its chance. */
-int32_t inv_sample(const float *logp, int32_t candidates, const inv_sampling *sampling);
-/* Leaves only the candidates that could have been sampled when `taken` was, and what they are then worth. */
-void inv_narrow(float *logp, int32_t candidates, double least, int32_t taken);
-/* Whether sampling would have a choice. What is not a number counts as one, so that it comes to light. */
-bool inv_open(const float *logp, int32_t candidates, double least);
+int32_t inv_sample(const float *logp, int32_t candidates, inv_rng *rng);
 /* The node that a candidate stands for. */
 int32_t inv_candidate_node(const inv_config *c, const inv_state *s, int32_t candidate);
 /* The likeliest candidate. */
