@@ -297,6 +297,7 @@ typedef struct invit_model_summary {
     int32_t views;   /* action view and state views                                              */
     int32_t view[9]; /* k of the action view, then of each state view                            */
     bool invariant;
+    bool turned;     /* views are turned too: rotations and reflections make no difference       */
     int64_t parameters;
     int32_t tensors;
 } invit_model_summary;
@@ -312,8 +313,8 @@ typedef enum invit_decode {
     INVIT_DECODE_GREEDY = 0, /* the most probable candidate                               */
     INVIT_DECODE_SAMPLE,     /* drawn from the policy's distribution                      */
     INVIT_DECODE_BEAM,       /* the most probable partial solutions side by side          */
-    INVIT_DECODE_AUTO        /* greedy, but rollouts of a small CVRP after the first are sampled, for they
-                              * all begin at the depot and would differ too little        */
+    INVIT_DECODE_AUTO        /* greedy, but sampled where greedy rollouts would be too much alike: those of a
+                              * CVRP after the first, if it is small or the model turns its views */
 } invit_decode;
 
 typedef enum invit_construct {
@@ -447,6 +448,7 @@ typedef struct invit_train_options {
     char views[64];          /* views: k_a, k_1, ... as in "15,35"                                                */
     int64_t dim, ff, heads, layers, decoder_layers;
     bool invariant;
+    bool turned;             /* turned: the invariant layer turns views too, not as published                     */
     char data[512];          /* data: "uniform:100,clustered:200-500:2": distribution:size[-size][:share]         */
     char capacity[32];       /* capacity: "50" or a range "30-200"; 0: by size as published                       */
     int64_t demand_max;      /* demand-max: demands are uniform on 1..demand-max                                  */

@@ -103,6 +103,41 @@ static void attention(int32_t m, int32_t n, int32_t d, int32_t heads, double div
  * ---------------------------------------------------------------------------------------------------------
  */
 
+/* Where a turned view has its axes: `ahead` from last to first, `left` on the side of the candidates' centre;
+ * standing on first, the centre and the nearest candidate stand in for the two. */
+static void turn(const inv_state *s, double ahead[2], double left[2])
+{
+    double to[3][2] = {{0}}; /* first, centre, nearest */
+    for (int a = 0; a < 2; a++) {
+        to[0][a] = (double)s->first[a] - (double)s->last[a];
+        for (int32_t i = 0; i < s->action; i++) to[1][a] += (double)s->xy[2 * i + a] - (double)s->last[a];
+        if (s->action > 0) to[2][a] = (double)s->xy[a] - (double)s->last[a];
+    }
+    int at = to[0][0] == 0 && to[0][1] == 0;
+    double length = sqrt(to[at][0] * to[at][0] + to[at][1] * to[at][1]), sign;
+    ahead[0] = length > 0 ? to[at][0] / length : 1;
+    ahead[1] = length > 0 ? to[at][1] / length : 0;
+    sign = length > 0 && ahead[0] * to[at + 1][1] - ahead[1] * to[at + 1][0] < 0 ? -1 : 1;
+    left[0] = -sign * ahead[1];
+    left[1] = sign * ahead[0];
+}
+
+/* A point of a turned view of the first n neighbours. */
+static void turned_point(const inv_state *s, int32_t n, const float *at, bool first, double x[2])
+{
+    double ahead[2], left[2], radius = 0, dx, dy;
+    turn(s, ahead, left);
+    for (int32_t i = 0; i < n; i++) {
+        dx = (double)s->xy[2 * i] - (double)s->last[0], dy = (double)s->xy[2 * i + 1] - (double)s->last[1];
+        radius = fmax(radius, sqrt(dx * dx + dy * dy));
+    }
+    if (radius == 0) radius = 1;
+    dx = ((double)at[0] - (double)s->last[0]) / radius, dy = ((double)at[1] - (double)s->last[1]) / radius;
+    double far = sqrt(dx * dx + dy * dy), shrink = first && far > 1 ? (1 + log(far)) / far : 1;
+    x[0] = shrink * (dx * ahead[0] + dy * ahead[1]);
+    x[1] = shrink * (dx * left[0] + dy * left[1]);
+}
+
 /* H[tokens][d] of view e (0 the action view): neighbours, last, and first where there is one. Returns the
  * tokens. */
 static int32_t encode_view(const source *model, int32_t e, const inv_state *s, double **out)
@@ -137,6 +172,7 @@ static int32_t encode_view(const source *model, int32_t e, const inv_state *s, d
             if (c->invariant) x[a] = (x[a] - low[a]) / side;
             if (c->invariant && !cvrp) x[a] = fmin(fmax(x[a], 0), 1);
         }
+        if (c->turned) turned_point(s, n, at, i == n + 1, x);
         if (cvrp && i <= n) x[2] = (double)(i < n ? s->demand[i] : s->load);
         const char *name = i < n ? "input_emb" : i == n ? "input_emb_for_last" : "input_emb_for_first";
         char weight[64], bias[64];

@@ -31,6 +31,10 @@ static const variant variants[] = {
     {"tsp 2v", {.problem = INVIT_TSP, SMALL, .action_k = 5, .state_views = 1, .state_k = {9}}},
     {"tsp 1v", {.problem = INVIT_TSP, SMALL, .action_k = 5}},
     {"tsp 4v", {.problem = INVIT_TSP, SMALL, .action_k = 3, .state_views = 3, .state_k = {5, 8, 20}}},
+    {"tsp turned",
+     {.problem = INVIT_TSP, SMALL, .turned = true, .action_k = 5, .state_views = 1, .state_k = {9}}},
+    {"cvrp turned",
+     {.problem = INVIT_CVRP, SMALL, .turned = true, .action_k = 4, .state_views = 2, .state_k = {7, 11}}},
     {"tsp global", {.problem = INVIT_TSP, SMALL, .action_k = 4, .state_views = 1, .state_k = {100000}}},
     {"cvrp 2v", {.problem = INVIT_CVRP, SMALL, .action_k = 5, .state_views = 1, .state_k = {9}}},
     {"cvrp 1v", {.problem = INVIT_CVRP, SMALL, .action_k = 5}},
@@ -435,6 +439,48 @@ static void a_grown_model_decides_the_same(void **state)
     }
 }
 
+/* All that happens to a state when the whole instance is moved, scaled, rotated and perhaps mirrored. */
+static void transform(states *list, double angle, bool mirror, double scale)
+{
+    for (int32_t i = 0; i < list->count; i++) {
+        inv_state *s = &list->s[i];
+        for (int32_t j = -2; j < s->action + s->rest; j++) {
+            float *xy = j == -2 ? s->last : j == -1 ? s->first : s->xy + 2 * j;
+            double x = (double)xy[0], y = mirror ? -(double)xy[1] : (double)xy[1];
+            xy[0] = (float)(scale * (cos(angle) * x - sin(angle) * y) + 0.3);
+            xy[1] = (float)(scale * (sin(angle) * x + cos(angle) * y) - 0.2);
+        }
+    }
+}
+
+static void turned_views_see_no_rotation(void **state)
+{
+    (void)state;
+    for (int v = 0; v < VARIANTS; v++) {
+        const inv_config *c = &variants[v].config;
+        struct invit_model *m = make_model(c, 3);
+        invit_instance *p = make_instance(c->problem, 40, RANDOM, 1);
+        states list = {0}, moved = {0};
+        random_rollout(p, c, 1, &list);
+        random_rollout(p, c, 1, &moved);
+        transform(&moved, 2.1, true, 0.6);
+        double *param = doubles(m), a[64], b[64], worst = 0;
+        for (int32_t i = 0; i < list.count; i++) {
+            reference_forward(m, param, &list.s[i], a);
+            reference_forward(m, param, &moved.s[i], b);
+            for (int32_t j = 0; j < inv_candidates(c); j++)
+                if (isfinite(a[j])) worst = fmax(worst, fabs(a[j] - b[j]));
+        }
+        if (c->turned ? worst > 1e-3 : worst < 1e-2)
+            fail_msg("%s: a rotation changes log-probabilities by %g", variants[v].name, worst);
+        free(param);
+        states_free(&list);
+        states_free(&moved);
+        invit_instance_destroy(p);
+        invit_model_destroy(m);
+    }
+}
+
 static void refuses_nonsense(void **state)
 {
     (void)state;
@@ -458,6 +504,10 @@ static void refuses_nonsense(void **state)
     c = variants[0].config;
     c.state_k[0] = 4;
     assert_int_equal(inv_model_create(&c, &m, &err), INVIT_ERR_INPUT);
+    c = variants[0].config;
+    c.turned = true;
+    c.invariant = false;
+    assert_int_equal(inv_model_create(&c, &m, &err), INVIT_ERR_INPUT);
 }
 
 int main(void)
@@ -469,6 +519,7 @@ int main(void)
         cmocka_unit_test(gradients_match_finite_differences),
         cmocka_unit_test(refresh_follows_the_parameters),
         cmocka_unit_test(a_grown_model_decides_the_same),
+        cmocka_unit_test(turned_views_see_no_rotation),
         cmocka_unit_test(refuses_nonsense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -162,6 +162,55 @@ static void a_beam_of_one_is_greedy(void **state)
     }
 }
 
+/* How many rollouts are greedy unless the caller says how; the rest is sampled. */
+static int32_t greedy_ones(invit_problem problem, int64_t size, bool turned, bool path, int32_t rollouts)
+{
+    invit_instance *p = NULL;
+    inv_config c = small_config(problem);
+    inv_rollout_options o = plain(rollouts);
+    c.turned = turned;
+    o.path = path;
+    assert_int_equal(invit_generate(problem, INVIT_UNIFORM, size, 5, 0, &p, NULL), INVIT_OK);
+    inv_choose_decoding(p, &c, &o);
+    invit_instance_destroy(p);
+    if (o.decode == INVIT_DECODE_GREEDY) return rollouts;
+    assert_int_equal(o.decode, INVIT_DECODE_SAMPLE);
+    return o.greedy;
+}
+
+static void rollouts_are_greedy_as_far_as_they_differ(void **state)
+{
+    (void)state;
+    assert_int_equal(greedy_ones(INVIT_TSP, 20, false, false, 30), 30);
+    assert_int_equal(greedy_ones(INVIT_TSP, 20, true, false, 30), 20); /* as many as start nodes */
+    assert_int_equal(greedy_ones(INVIT_TSP, 300, true, false, 30), 30);
+    assert_int_equal(greedy_ones(INVIT_TSP, 20, true, true, 8), 1); /* a path has one */
+    assert_int_equal(greedy_ones(INVIT_CVRP, 50, false, false, 8), 1);
+    assert_int_equal(greedy_ones(INVIT_CVRP, 300, false, false, 8), 8);
+    assert_int_equal(greedy_ones(INVIT_CVRP, 300, true, false, 8), 1);
+}
+
+/* Another rotation is nothing new to a model that turns its views, so its rollouts from the depot agree. */
+static void turned_rollouts_from_the_depot_are_one(void **state)
+{
+    (void)state;
+    for (int turned = 0; turned < 2; turned++) {
+        scene s = set_up(INVIT_CVRP, 60);
+        invit_model_destroy(s.model);
+        inv_prepared_destroy(s.weights);
+        inv_config c = small_config(INVIT_CVRP);
+        c.turned = turned;
+        assert_int_equal(inv_model_create(&c, &s.model, NULL), INVIT_OK);
+        inv_model_randomise(s.model, 3);
+        assert_int_equal(inv_prepared_create(s.model, false, &s.weights, NULL), INVIT_OK);
+        inv_rollout_options o = plain(6);
+        inv_rollout_stats stats;
+        invit_solution_destroy(run(&s, &o, &stats));
+        assert_int_equal(fabs(stats.mean_length - stats.length) < 1e-9, turned);
+        tear_down(&s);
+    }
+}
+
 static void cold_sampling_is_greedy(void **state)
 {
     (void)state;
@@ -261,6 +310,8 @@ int main(void)
         cmocka_unit_test(threads_and_batches_do_not_show),
         cmocka_unit_test(more_rollouts_are_never_worse),
         cmocka_unit_test(a_beam_of_one_is_greedy),
+        cmocka_unit_test(rollouts_are_greedy_as_far_as_they_differ),
+        cmocka_unit_test(turned_rollouts_from_the_depot_are_one),
         cmocka_unit_test(cold_sampling_is_greedy),
         cmocka_unit_test(a_watcher_sees_every_decision),
         cmocka_unit_test(a_deadline_is_kept),

@@ -40,6 +40,7 @@ static void print_json(const invit_model *model, const char *path)
     for (int i = 0; i < s.views; i++) cli_json_int(&j, NULL, s.view[i]);
     cli_json_close(&j);
     cli_json_bool(&j, "invariant", s.invariant);
+    cli_json_bool(&j, "turned", s.turned);
     cli_json_int(&j, "parameters", s.parameters);
     cli_json_string(&j, "metadata", *invit_model_metadata(model) ? invit_model_metadata(model) : NULL);
     cli_json_open(&j, "tensors", '[');
@@ -64,6 +65,7 @@ static void print_text(const invit_model *model, const char *path, bool tensors)
            s.invariant ? "" : ", without the invariant layer");
     printf("  views       action k = %d", s.view[0]);
     for (int i = 1; i < s.views; i++) printf("%s %d", i == 1 ? "; state k =" : ",", s.view[i]);
+    if (s.turned) printf("; turned towards the first node");
     printf("\n  width       %d, feed-forward %d, %d heads\n", s.width, s.feed_forward, s.heads);
     printf("  layers      action %d, state %d, decoder %d\n", s.action_layers, s.state_layers,
            s.decoder_layers);

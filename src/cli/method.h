@@ -19,7 +19,7 @@ typedef struct cli_method {
      .help = "how to begin (greedy: TSP only, savings: CVRP only)"},                                         \
     {.name = "decode", .type = CLI_CHOICE, .offset = offsetof(values, field.decode),                         \
      .choices = "greedy|sample|beam|auto",                                                                   \
-     .help = "how the policy's probabilities become decisions; auto: greedy, but sampled on small CVRPs"},   \
+     .help = "how the policy's probabilities become decisions; auto: greedy, but sampled where that would repeat itself"}, \
     {.name = "temperature", .type = CLI_DOUBLE, .offset = offsetof(values, field.temperature),               \
      .metavar = "T", .min = 1e-6, .max = 1e6, .help = "means sampling: above 1 bolder, below closer to greedy"}, \
     {.name = "beam", .type = CLI_INT, .offset = offsetof(values, field.beam), .metavar = "W", .min = 1,      \

@@ -23,7 +23,7 @@ typedef struct header {
     uint64_t params;
     int32_t method, lanes, average, frozen;
     int32_t problem, dim, ff, heads, layers, decoder_layers, action_k, state_views, state_k[INV_MAX_VIEWS],
-        invariant;
+        invariant, turned;
 } header;
 
 static header make_header(const inv_trainer *t)
@@ -49,6 +49,7 @@ static header make_header(const inv_trainer *t)
     h.state_views = c->state_views;
     for (int32_t i = 0; i < c->state_views; i++) h.state_k[i] = c->state_k[i];
     h.invariant = c->invariant;
+    h.turned = c->turned;
     return h;
 }
 

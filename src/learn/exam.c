@@ -53,7 +53,13 @@ static invit_status examine(inv_trainer *t, inv_worker *w, inv_exam *e, int32_t 
             inv_walk_start(w->walk[count], start, &f);
         }
     }
-    INV_TRY(inv_roll(&w->roller, policy, &t->config, w->walk, count, NULL, NULL, NULL, &decisions, err));
+    /* copies that differ in rotation only are all the same to a model that turns its views */
+    bool alike = t->config.turned && t->config.problem == INVIT_CVRP && e->copies > 1;
+    inv_rng choice;
+    inv_rng_init(&choice, e->seed, UINT64_MAX - (uint64_t)from);
+    inv_sampling sampling = {&choice, t->o->doubt};
+    INV_TRY(inv_roll(&w->roller, policy, &t->config, w->walk, count, NULL, alike ? &sampling : NULL, NULL,
+                     &decisions, err));
     for (int32_t i = from, at = 0; i < to; i++) {
         e->best[i] = INFINITY;
         for (int32_t c = 0; c < e->copies; c++, at++) {

@@ -38,6 +38,9 @@ static const row table[] = {
     {"layers", "N", "encoder layers of each view", WHOLE, FIELD(layers), 1, 64},
     {"decoder-layers", "N", "decoder layers", WHOLE, FIELD(decoder_layers), 1, 64},
     {"invariant", "yes|no", "normalise each view (the invariant layer)", FLAG, FIELD(invariant), 0, 0},
+    {"turned", "yes|no",
+     "turn each view too, so that rotations and reflections are all one (not as published)", FLAG,
+     FIELD(turned), 0, 0},
     {"data", "MIX", "distribution:size[-size][:share],... with uniform, clustered, explosion, implosion",
      TEXT, FIELD(data), 0, 0},
     {"capacity", "N[-N]", "CVRP capacity or its range (0: by size as published)", TEXT, FIELD(capacity), 0,
@@ -126,6 +129,7 @@ void invit_train_defaults(invit_problem problem, invit_train_method method, invi
         .layers = 2,
         .decoder_layers = 3,
         .invariant = true,
+        .turned = true,
         .demand_max = 10,
         .effort = cvrp ? 0.3 : 1,
         .share = reinforce ? 0.7
@@ -317,6 +321,7 @@ invit_status inv_options_model(const invit_train_options *o, inv_config *c, invi
     c->state_layers = c->action_layers = (int32_t)o->layers;
     c->decoder_layers = (int32_t)o->decoder_layers;
     c->invariant = o->invariant;
+    c->turned = o->turned && o->invariant;
     c->state_views = -1;
     const char *s = o->views;
     do {

@@ -52,6 +52,9 @@ invit_status inv_config_check(const inv_config *c, invit_error *err)
                             "model: state_k %d is smaller than the %d of the view before it", c->state_k[i],
                             before);
     }
+    if (c->turned && !c->invariant)
+        return inv_fail(err, INVIT_ERR_INPUT,
+                        "model: views are turned by the invariant layer, and it is off");
     return INVIT_OK;
 }
 
@@ -215,7 +218,7 @@ static bool grows(const inv_config *a, const inv_config *b)
     return a->problem == b->problem && a->dim == b->dim && a->ff == b->ff && a->heads == b->heads &&
            a->state_layers == b->state_layers && a->action_layers == b->action_layers &&
            a->decoder_layers == b->decoder_layers && a->action_k == b->action_k &&
-           a->invariant == b->invariant;
+           a->invariant == b->invariant && a->turned == b->turned;
 }
 
 /* The tensor that `x` of the larger model begins with: its own, or that of the last view there was. */

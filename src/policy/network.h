@@ -168,6 +168,13 @@ static inline int32_t inv_state_candidates(const inv_prepared *w, const inv_stat
     return s->action + (w->config.problem == INVIT_CVRP && s->depot_open);
 }
 
+/* The frame in which the invariant layer puts the points of a view with so many neighbours (invariant.c). */
+typedef struct inv_view_frame {
+    float origin[2], scale;
+    float ahead[2], left[2]; /* the axes, of length one */
+} inv_view_frame;
+inv_view_frame inv_frame_of_view(const inv_config *c, const inv_state *s, int32_t neighbours);
+void inv_view_point(const inv_config *c, const inv_view_frame *f, const float *xy, bool first, float out[2]);
 /* phi[tokens][F] of one state in view e (invariant.c). */
 void inv_view_inputs(const inv_prepared *w, int32_t e, const inv_state *s, float *phi, ptrdiff_t ld);
 

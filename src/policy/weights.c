@@ -70,6 +70,17 @@ wrong:
                     INV_MAX_VIEWS);
 }
 
+static invit_status get_flag(const json_t *metadata, const char *key, const char *file, bool *out,
+                             invit_error *err)
+{
+    const char *text;
+    INV_CHECK(get_text(metadata, key, file, &text, err));
+    if (strcmp(text, "True") != 0 && strcmp(text, "False") != 0)
+        return inv_fail(err, INVIT_ERR_INPUT, "%s: %s is \"%.32s\", expected True or False", file, key, text);
+    *out = strcmp(text, "True") == 0;
+    return INVIT_OK;
+}
+
 invit_status inv_config_from_metadata(const json_t *metadata, const char *file, inv_config *out,
                                       invit_error *err)
 {
@@ -88,11 +99,9 @@ invit_status inv_config_from_metadata(const json_t *metadata, const char *file, 
     }
     INV_CHECK(get_text(metadata, "state_k", file, &text, err));
     INV_CHECK(parse_views(text, file, &c, err));
-    INV_CHECK(get_text(metadata, "invariant", file, &text, err));
-    if (strcmp(text, "True") != 0 && strcmp(text, "False") != 0)
-        return inv_fail(err, INVIT_ERR_INPUT, "%s: invariant is \"%.32s\", expected True or False", file,
-                        text);
-    c.invariant = strcmp(text, "True") == 0;
+    INV_CHECK(get_flag(metadata, "invariant", file, &c.invariant, err));
+    if (json_object_get(metadata, "turned")) /* published models know nothing of it */
+        INV_CHECK(get_flag(metadata, "turned", file, &c.turned, err));
     INV_CHECK(inv_config_check(&c, err));
     *out = c;
     return INVIT_OK;
@@ -113,6 +122,7 @@ json_t *inv_config_to_metadata(const inv_config *c)
     snprintf(text + n, sizeof text - (size_t)n, "]");
     json_object_set_new(m, "state_k", json_string(text));
     json_object_set_new(m, "invariant", json_string(c->invariant ? "True" : "False"));
+    if (c->turned) json_object_set_new(m, "turned", json_string("True"));
     return m;
 }
 

@@ -2,7 +2,7 @@
  * attention on nodes beyond the nearest 100, the larger the instance. The encoder is the largest state view
  * of a model, given all nodes; a plain double loop, since nothing here has to be fast. Shapes: T tokens, d
  * width, f feed-forward width, h heads. */
-#include "policy/model.h"
+#include "policy/network.h"
 #include "report/eval_work.h"
 #include "report/statistics.h"
 #include "report/stats.h"
@@ -154,23 +154,12 @@ static invit_status embed(const encoder *e, const inv_state *s, tokens *t, invit
     t->pos = malloc(2 * (size_t)t->count * sizeof *t->pos);
     t->h = malloc((size_t)t->count * (size_t)d * sizeof *t->h);
     if (!t->pos || !t->h) return inv_no_memory(err, (size_t)t->count * (size_t)d * sizeof *t->h);
-    float low[2] = {s->last[0], s->last[1]}, high[2] = {s->last[0], s->last[1]};
-    for (int32_t i = 0; i < 2 * n; i++) {
-        low[i % 2] = fminf(low[i % 2], s->xy[i]);
-        high[i % 2] = fmaxf(high[i % 2], s->xy[i]);
-    }
-    float side = fmaxf(high[0] - low[0], high[1] - low[1]);
-    if (!(side > 0)) side = 1;
+    inv_view_frame f = inv_frame_of_view(&e->m->config, s, n);
     for (int32_t i = 0; i < t->count; i++) {
         const float *xy = i < n ? s->xy + 2 * i : i == n ? s->last : s->first;
-        float x[3] = {xy[0], xy[1], i < n && s->demand ? s->demand[i] : s->load};
-        for (int a = 0; a < 2; a++) {
-            if (e->m->config.invariant) {
-                x[a] = (x[a] - low[a]) / side;
-                if (!cvrp) x[a] = fminf(fmaxf(x[a], 0), 1);
-            }
-            t->pos[2 * i + a] = x[a];
-        }
+        float x[3] = {0, 0, i < n && s->demand ? s->demand[i] : s->load};
+        inv_view_point(&e->m->config, &f, xy, i > n, x);
+        t->pos[2 * i] = x[0], t->pos[2 * i + 1] = x[1];
         const char *name = i < n ? "input_emb" : i == n ? "input_emb_for_last" : "input_emb_for_first";
         affine(tensor(e, "%s.weight", name), tensor(e, "%s.bias", name), x, d, cvrp && i <= n ? 3 : 2,
                t->h + (size_t)i * (size_t)d);

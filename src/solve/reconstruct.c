@@ -55,13 +55,13 @@ static invit_status rebuild(work *w, invit_solution **out, invit_error *err)
     inv_index *index = NULL;
     inv_rollout_stats stats;
     inv_rollout_options o = {.rollouts = PART_ROLLOUTS,
-                             .decode = INVIT_DECODE_GREEDY,
                              .path = w->p->problem == INVIT_TSP,
                              .seed = inv_rng_u64(&w->rng),
                              .threads = w->o->threads,
                              .deadline = w->o->deadline};
     invit_control quiet = {.cancel = w->o->control ? w->o->control->cancel : NULL};
     o.control = &quiet;
+    inv_choose_decoding(w->part.p, w->config, &o);
     INV_TRY(inv_index_create(w->part.p, &index, err));
     INV_TRY(inv_rollout(w->part.p, index, w->config, w->weights, &o, out, &stats, err));
 done:

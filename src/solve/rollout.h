@@ -35,6 +35,10 @@ typedef struct inv_rollout_stats {
     double mean_length;  /* over the completed                                                     */
 } inv_rollout_stats;
 
+/* Sets decode, temperature and greedy to what suits the other options, the instance and the model: greedy
+ * rollouts as far as they differ from one another, the others sampled. */
+void inv_choose_decoding(const invit_instance *p, const inv_config *c, inv_rollout_options *o);
+
 /* Leaves the best rollout in *out. When the deadline or a cancel comes before any rollout is complete, *out
  * is NULL and the status INVIT_OK: the caller knows what to do instead. Rollouts that cannot end by the
  * deadline at the measured pace are given up early, the last ones first. */

@@ -12,11 +12,6 @@
 
 enum { MAX_ROLLOUTS = 1 << 20, MAX_BEAM = 4096 };
 
-/* Where rollouts of a CVRP are sampled unless the caller says otherwise. 64 of them: 3.0 % instead of 3.3 %
- * above the references with 50 customers, level with greedy ones with 150. */
-#define SAMPLED_NODES       200
-#define SAMPLED_TEMPERATURE 0.7
-
 /* One call of invit_solve. */
 typedef struct run {
     const invit_instance *p;
@@ -83,15 +78,6 @@ static invit_status check_options(const run *r, invit_error *err)
 /* ---- construct
  * ---------------------------------------------------------------------------------------------------- */
 
-/* Sampling costs a little at every decision, so it pays where there are few of them. */
-static void choose_decoding(const invit_instance *p, inv_rollout_options *o)
-{
-    bool sample = p->problem == INVIT_CVRP && p->n <= SAMPLED_NODES;
-    o->decode = sample ? INVIT_DECODE_SAMPLE : INVIT_DECODE_GREEDY;
-    o->temperature = SAMPLED_TEMPERATURE;
-    o->greedy = 1;
-}
-
 /* Rollouts of the policy. Leaves no solution when there was no time for one. */
 static invit_status construct_invit(run *r, invit_error *err)
 {
@@ -115,7 +101,7 @@ static invit_status construct_invit(run *r, invit_error *err)
                              .control = r->o.control,
                              .step = r->o.step,
                              .step_user = r->o.step_user};
-    if (o.decode == INVIT_DECODE_AUTO) choose_decoding(r->p, &o);
+    if (o.decode == INVIT_DECODE_AUTO) inv_choose_decoding(r->p, &r->model->config, &o);
     inv_rollout_stats stats;
     INV_TRY(inv_rollout(r->p, index, &r->model->config, weights, &o, &r->solution, &stats, err));
     r->result.rollouts = stats.rollouts;
