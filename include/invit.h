@@ -453,6 +453,7 @@ typedef struct invit_train_options {
     char capacity[32];       /* capacity: "50" or a range "30-200"; 0: by size as published                       */
     int64_t demand_max;      /* demand-max: demands are uniform on 1..demand-max                                  */
     char labels[1024];       /* labels: file of ready labels instead of fresh ones                                */
+    char mentor[1024];       /* mentor: a model whose opinion is learned instead of the teacher's tours            */
     double effort;           /* effort: of the teacher                                                            */
     double share;            /* share: of a labelled tour's states that is used                                   */
     int64_t walks;           /* walks: times each labelled tour is walked (new start, direction, rotation)        */

@@ -128,6 +128,45 @@ static void imitation_learns(void **state)
     }
 }
 
+/* The mentor is the model of the run before, which does not turn its views. */
+static void a_mentor_is_imitated(void **state)
+{
+    (void)state;
+    for (int problem = 0; problem < 2; problem++) {
+        invit_train_options o;
+        char mentor[1200];
+        tiny(&o, (invit_problem)problem, INVIT_IMITATE, problem ? "mentor-cvrp" : "mentor-tsp");
+        o.steps = 60 / LESS + 1;
+        o.turned = false;
+        run_to_the_end(&o, false);
+        snprintf(mentor, sizeof mentor, "%s/last.safetensors", o.run);
+
+        tiny(&o, (invit_problem)problem, INVIT_IMITATE, problem ? "learner-cvrp" : "learner-tsp");
+        snprintf(o.mentor, sizeof o.mentor, "%.1000s", mentor);
+        o.steps = 120 / LESS;
+        o.rollin = 0.5;
+        o.threads = 1;
+        run_to_the_end(&o, false);
+        if (LEARNS) assert_true(logged(o.run, "loss", true) < 0.9 * logged(o.run, "loss", false));
+        if (LEARNS) assert_true(logged(o.run, "accuracy", true) > logged(o.run, "accuracy", false) + 0.1);
+        char first[1024]; /* the same with two threads */
+        snprintf(first, sizeof first, "%.1000s", o.run);
+        strcat(o.run, "-again");
+        o.threads = 2;
+        run_to_the_end(&o, false);
+        assert_same_weights(first, o.run);
+
+        invit_error err = {0};
+        strcat(o.run, "-wrong");
+        strcpy(o.views, "5,12");
+        assert_int_equal(invit_train(&o, false, NULL, NULL, &err), INVIT_ERR_INPUT);
+        assert_non_null(strstr(err.message, "cannot be the mentor"));
+        strcpy(o.views, "6,12");
+        o.method = INVIT_REINFORCE;
+        assert_int_equal(invit_train(&o, false, NULL, NULL, &err), INVIT_ERR_ARGUMENT);
+    }
+}
+
 static void priced_choices_get_cheaper(void **state)
 {
     (void)state;
@@ -477,6 +516,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(imitation_learns),
+        cmocka_unit_test(a_mentor_is_imitated),
         cmocka_unit_test(priced_choices_get_cheaper),
         cmocka_unit_test(reinforce_shortens_tours),
         cmocka_unit_test(threads_do_not_matter),

@@ -104,7 +104,9 @@ static invit_status add_lessons(inv_trainer *t, inv_worker *w, inv_lane *lane, i
     invit_status status;
     bool priced = t->o->regret > 0 && inv_rng_double(&lane->rng) < t->o->regret;
     INV_TRY(draw_group(t, w, lane, &count, err));
-    if (priced) {
+    if (t->mentor) {
+        INV_TRY(inv_ask_mentor(t, w, lane, count, err));
+    } else if (priced) {
         INV_TRY(inv_price_tours(t, w, lane, count, err));
     } else {
         INV_TRY(roll_in(t, w, lane, count, err));
@@ -162,7 +164,9 @@ static void differentiate(const inv_trainer *t, inv_worker *w, const inv_pool *p
     for (int32_t i = 0; i < count; i++) {
         const float *logp = w->logp + (size_t)i * (size_t)candidates, *price = inv_pool_price(pool, from + i);
         float *d = w->dlogit + (size_t)i * (size_t)candidates;
-        if (price)
+        if (price && t->mentor)
+            inv_learn_chances(logp, candidates, price, scale, d, tally);
+        else if (price)
             learn_prices(logp, candidates, price, scale, d, tally);
         else
             learn_label(logp, candidates, pool->label[from + i], scale, d, tally);

@@ -47,6 +47,8 @@ static const row table[] = {
      0},
     {"demand-max", "N", "CVRP demands are uniform on 1..N", WHOLE, FIELD(demand_max), 1, 1000000},
     {"labels", "FILE", "learn from a label file instead of fresh instances", TEXT, FIELD(labels), 0, 0},
+    {"mentor", "FILE", "imitate: learn what this model thinks of each choice, instead of the teacher's tours",
+     TEXT, FIELD(mentor), 0, 0},
     {"effort", "X", "the teacher's effort", REAL, FIELD(effort), 0, 1e6},
     {"share", "X", "share of a tour's states that is learned from", REAL, FIELD(share), 1e-6, 1},
     {"walks", "N", "times each labelled tour is walked, with another start, direction and rotation", WHOLE,
@@ -353,6 +355,8 @@ invit_status inv_options_check(const invit_train_options *o, invit_error *err)
         return inv_fail(err, INVIT_ERR_ARGUMENT, "baseline: '%s' is not greedy or pomo", o->baseline);
     if (o->steps == 0 && !(o->minutes > 0))
         return inv_fail(err, INVIT_ERR_ARGUMENT, "a run needs --minutes or --steps");
+    if (o->mentor[0] && (o->method != INVIT_IMITATE || o->labels[0] || o->regret > 0))
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "a mentor is for imitation, without labels and regret");
     if (o->batch % o->lanes != 0)
         return inv_fail(err, INVIT_ERR_ARGUMENT, "batch: %lld cannot be shared by %lld lanes",
                         (long long)o->batch, (long long)o->lanes);

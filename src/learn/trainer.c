@@ -84,6 +84,7 @@ static invit_status create_worker(inv_trainer *t, inv_worker *w, invit_error *er
     INV_CHECK(inv_policy_create(t->prepared, INV_CHUNK, true, &w->train, err));
     INV_CHECK(inv_policy_create(t->prepared, walks, false, &w->roll, err));
     INV_CHECK(inv_policy_create(t->prepared_judge, walks, false, &w->judge, err));
+    if (t->mentor) INV_CHECK(inv_policy_create(t->prepared_mentor, walks, false, &w->mentor, err));
     if (!reinforce) return INVIT_OK;
     INV_CHECK(inv_policy_create(t->prepared_frozen, walks, false, &w->frozen, err));
     return create_orders(t, w, err);
@@ -104,6 +105,7 @@ static void destroy_worker(inv_worker *w)
     inv_policy_destroy(w->roll);
     inv_policy_destroy(w->judge);
     inv_policy_destroy(w->frozen);
+    inv_policy_destroy(w->mentor);
     free(w->walk);
     free(w->instance);
     free(w->index);
@@ -140,7 +142,7 @@ static invit_status create_lanes(inv_trainer *t, invit_error *err)
         bool imitate = t->o->method == INVIT_IMITATE;
         int32_t room = imitate ? (int32_t)(t->o->pool / t->o->lanes) + 4096 : 1024;
         INV_CHECK(inv_pool_init(&lane->pool, room, &t->config, largest_instance(t),
-                                imitate && t->o->regret > 0, err));
+                                imitate && (t->o->regret > 0 || t->mentor), err));
     }
     return INVIT_OK;
 }
@@ -166,10 +168,25 @@ static invit_status init_weights(inv_trainer *t, invit_error *err)
     return status;
 }
 
+/* It must choose among the same candidates and see no more than the learner's walks show. */
+static invit_status load_mentor(inv_trainer *t, invit_error *err)
+{
+    INV_CHECK(invit_model_load(t->o->mentor, &t->mentor, err));
+    const inv_config *a = &t->mentor->config, *b = &t->config;
+    if (a->problem != b->problem || a->action_k != b->action_k || largest_k(a) > largest_k(b))
+        return inv_fail(err, INVIT_ERR_INPUT,
+                        "%s cannot be the mentor: a %s model with views of %d to %d nodes; this run has %s, "
+                        "%d to %d",
+                        t->o->mentor, a->problem == INVIT_TSP ? "tsp" : "cvrp", a->action_k, largest_k(a),
+                        b->problem == INVIT_TSP ? "tsp" : "cvrp", b->action_k, largest_k(b));
+    return inv_prepared_create(t->mentor, false, &t->prepared_mentor, err);
+}
+
 static invit_status create_models(inv_trainer *t, invit_error *err)
 {
     INV_CHECK(inv_model_create(&t->config, &t->model, err));
     INV_CHECK(init_weights(t, err));
+    if (t->o->mentor[0]) INV_CHECK(load_mentor(t, err));
     INV_CHECK(inv_model_copy(t->model, &t->judged, err));
     if (t->o->ema > 0) INV_CHECK(inv_model_copy(t->model, &t->average, err));
     INV_CHECK(inv_prepared_create(t->model, true, &t->prepared, err));
@@ -241,10 +258,12 @@ void inv_trainer_destroy(inv_trainer *t)
     inv_prepared_destroy(t->prepared);
     inv_prepared_destroy(t->prepared_frozen);
     inv_prepared_destroy(t->prepared_judge);
+    inv_prepared_destroy(t->prepared_mentor);
     invit_model_destroy(t->model);
     invit_model_destroy(t->average);
     invit_model_destroy(t->frozen);
     invit_model_destroy(t->judged);
+    invit_model_destroy(t->mentor);
     inv_labelfile_close(t->labels);
     free(t);
 }

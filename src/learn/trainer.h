@@ -53,6 +53,7 @@ typedef struct inv_worker {
     inv_policy *roll;   /* the model, forward only            */
     inv_policy *frozen; /* reinforce: the baseline            */
     inv_policy *judge;  /* what validation looks at           */
+    inv_policy *mentor; /* imitate: another model to learn from, or NULL */
     inv_roller roller;
     int32_t walks; /* room of the arrays below           */
     inv_walk **walk;
@@ -97,8 +98,8 @@ typedef struct inv_trainer {
     inv_config config;
     inv_mix mix;
     inv_labelfile *labels;
-    struct invit_model *model, *average, *frozen, *judged;
-    inv_prepared *prepared, *prepared_frozen, *prepared_judge;
+    struct invit_model *model, *average, *frozen, *judged, *mentor;
+    inv_prepared *prepared, *prepared_frozen, *prepared_judge, *prepared_mentor;
     float *moment1, *moment2;
     int32_t first_lane, lanes; /* of this rank */
     inv_lane *lane;
@@ -127,6 +128,12 @@ invit_status inv_trainer_run(inv_trainer *t, int items, void (*fn)(void *trainer
 invit_status inv_imitate_lane(inv_trainer *t, inv_worker *w, inv_lane *lane, invit_error *err);
 /* The policy makes the tours of walks 0..count-1 itself, and the teacher prices its doubtful choices. */
 invit_status inv_price_tours(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t count, invit_error *err);
+/* Tours of walks 0..count-1 by the mentor or the policy; what the mentor thinks of their decisions goes to
+ * the pool. */
+invit_status inv_ask_mentor(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t count, invit_error *err);
+/* Cross-entropy with the mentor's chances in one state, and its derivative. */
+void inv_learn_chances(const float *logp, int32_t candidates, const float *chance, float scale, float *d,
+                       inv_tally *tally);
 /* A lane's pool runs low; and, when any does, the lanes that have lessons in this step: all that are not well
  * stocked, so that every thread teaches at the same time instead of one while the others wait. */
 bool inv_imitate_runs_low(const inv_trainer *t, const inv_lane *lane);

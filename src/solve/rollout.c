@@ -511,8 +511,9 @@ static void run_member(void *context, int index)
     member_destroy(&m);
 }
 
-/* The node that is farthest from its nearest neighbour: dear to leave behind and come back for. Single rollouts of
- * 100 nodes that start there are 0.2 points better (1,000 instances); among more nodes it matters less and less. */
+/* The node that is farthest from its nearest neighbour: dear to leave behind and come back for. Single
+ * rollouts of 100 nodes that start there are 0.2 points better (1,000 instances); among more nodes it matters
+ * less and less. */
 static int32_t loneliest(const invit_instance *p)
 {
     int32_t found = 0;
