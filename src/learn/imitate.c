@@ -155,6 +155,21 @@ static void learn_prices(const float *logp, int32_t candidates, const float *pri
     tally->regret += (double)price[best];
 }
 
+/* Cross-entropy with the chances a mentor gives, and its derivative. */
+static void learn_chances(const float *logp, int32_t candidates, const float *chance, float scale, float *d,
+                          inv_tally *tally)
+{
+    int32_t best = 0, right = 0;
+    for (int32_t j = 0; j < candidates; j++) {
+        d[j] = logp[j] > -INFINITY || isnan(logp[j]) ? scale * (expf(logp[j]) - chance[j]) : 0;
+        if (chance[j] > 0) tally->loss -= (double)(chance[j] * logp[j]);
+        if (logp[j] > logp[best]) best = j;
+        if (chance[j] > chance[right]) right = j;
+    }
+    tally->states++;
+    tally->right += best == right;
+}
+
 /* The mean over the whole batch, for a chunk whose logp is there. */
 static void differentiate(const inv_trainer *t, inv_worker *w, const inv_pool *pool, int32_t from,
                           int32_t count, inv_tally *tally)
@@ -165,7 +180,7 @@ static void differentiate(const inv_trainer *t, inv_worker *w, const inv_pool *p
         const float *logp = w->logp + (size_t)i * (size_t)candidates, *price = inv_pool_price(pool, from + i);
         float *d = w->dlogit + (size_t)i * (size_t)candidates;
         if (price && t->mentor)
-            inv_learn_chances(logp, candidates, price, scale, d, tally);
+            learn_chances(logp, candidates, price, scale, d, tally);
         else if (price)
             learn_prices(logp, candidates, price, scale, d, tally);
         else

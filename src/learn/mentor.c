@@ -42,17 +42,3 @@ invit_status inv_ask_mentor(inv_trainer *t, inv_worker *w, inv_lane *lane, int32
     lane->tally.decisions += (double)decisions;
     return INVIT_OK;
 }
-
-void inv_learn_chances(const float *logp, int32_t candidates, const float *chance, float scale, float *d,
-                       inv_tally *tally)
-{
-    int32_t best = 0, right = 0;
-    for (int32_t j = 0; j < candidates; j++) {
-        d[j] = logp[j] > -INFINITY || isnan(logp[j]) ? scale * (expf(logp[j]) - chance[j]) : 0;
-        if (chance[j] > 0) tally->loss -= (double)(chance[j] * logp[j]);
-        if (logp[j] > logp[best]) best = j;
-        if (chance[j] > chance[right]) right = j;
-    }
-    tally->states++;
-    tally->right += best == right;
-}

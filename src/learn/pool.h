@@ -15,7 +15,8 @@ typedef struct inv_pool {
     int32_t *label;   /* [room] index of the right candidate               */
     float *xy;        /* [room][k_max][2]                                  */
     float *demand;    /* [room][k_max], CVRP                               */
-    float *price;     /* [room][prices] what each candidate costs more than the best one; NAN: not known */
+    float *price; /* [room][prices] what each candidate costs more than the best one, or how likely a mentor
+                   * finds it; NAN: not known */
 } inv_pool;
 
 /* For states of instances of at most `largest` nodes; `priced`: entries may come with prices. */

@@ -131,9 +131,6 @@ invit_status inv_price_tours(inv_trainer *t, inv_worker *w, inv_lane *lane, int3
 /* Tours of walks 0..count-1 by the mentor or the policy; what the mentor thinks of their decisions goes to
  * the pool. */
 invit_status inv_ask_mentor(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t count, invit_error *err);
-/* Cross-entropy with the mentor's chances in one state, and its derivative. */
-void inv_learn_chances(const float *logp, int32_t candidates, const float *chance, float scale, float *d,
-                       inv_tally *tally);
 /* A lane's pool runs low; and, when any does, the lanes that have lessons in this step: all that are not well
  * stocked, so that every thread teaches at the same time instead of one while the others wait. */
 bool inv_imitate_runs_low(const inv_trainer *t, const inv_lane *lane);
