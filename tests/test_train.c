@@ -21,7 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Under the sanitizers the same code runs for a tenth of the steps: too few to learn, enough to find faults. */
+/* Under the sanitizers the same code runs for a tenth of the steps: too few to learn, enough to find faults.
+ */
 #ifdef __SANITIZE_ADDRESS__
 enum { LESS = 10, LEARNS = 0, KILLS = 3 };
 #else
@@ -158,6 +159,10 @@ static void a_mentor_is_imitated(void **state)
 
         invit_error err = {0};
         strcat(o.run, "-wrong");
+        snprintf(o.init, sizeof o.init, "%.1000s", mentor);
+        assert_int_equal(invit_train(&o, false, NULL, NULL, &err), INVIT_ERR_INPUT);
+        assert_non_null(strstr(err.message, "--turned no"));
+        o.init[0] = 0;
         strcpy(o.views, "5,12");
         assert_int_equal(invit_train(&o, false, NULL, NULL, &err), INVIT_ERR_INPUT);
         assert_non_null(strstr(err.message, "cannot be the mentor"));

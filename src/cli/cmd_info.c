@@ -65,7 +65,7 @@ static void print_text(const invit_model *model, const char *path, bool tensors)
            s.invariant ? "" : ", without the invariant layer");
     printf("  views       action k = %d", s.view[0]);
     for (int i = 1; i < s.views; i++) printf("%s %d", i == 1 ? "; state k =" : ",", s.view[i]);
-    if (s.turned) printf("; turned towards the first node");
+    if (s.turned) printf("; turned towards the %s", s.problem == INVIT_TSP ? "first node" : "depot");
     printf("\n  width       %d, feed-forward %d, %d heads\n", s.width, s.feed_forward, s.heads);
     printf("  layers      action %d, state %d, decoder %d\n", s.action_layers, s.state_layers,
            s.decoder_layers);

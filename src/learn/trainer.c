@@ -157,7 +157,11 @@ static invit_status init_weights(inv_trainer *t, invit_error *err)
     INV_CHECK(invit_model_load(t->o->init, &m, err));
     invit_status status = INVIT_OK;
     const inv_config *a = &m->config, *b = &t->config;
-    if (!inv_model_grow(m, t->model))
+    if (a->turned != b->turned)
+        status = inv_fail(
+            err, INVIT_ERR_INPUT, "%s %s; go on with --turned %s, or learn from it with --mentor", t->o->init,
+            a->turned ? "turns its views" : "does not turn its views", a->turned ? "yes" : "no");
+    else if (!inv_model_grow(m, t->model))
         status = inv_fail(
             err, INVIT_ERR_INPUT,
             "%s holds another model: %s, width %d, %d state view(s), k %d; this run has %s, width %d, %d "
