@@ -30,16 +30,21 @@ static inv_config small_config(invit_problem problem)
     return c;
 }
 
-static scene set_up(invit_problem problem, int64_t size)
+static scene set_up_model(const inv_config *c, int64_t size)
 {
     scene s = {0};
-    inv_config c = small_config(problem);
-    assert_int_equal(invit_generate(problem, INVIT_UNIFORM, size, 5, 0, &s.p, NULL), INVIT_OK);
+    assert_int_equal(invit_generate(c->problem, INVIT_UNIFORM, size, 5, 0, &s.p, NULL), INVIT_OK);
     assert_int_equal(inv_index_create(s.p, &s.x, NULL), INVIT_OK);
-    assert_int_equal(inv_model_create(&c, &s.model, NULL), INVIT_OK);
+    assert_int_equal(inv_model_create(c, &s.model, NULL), INVIT_OK);
     inv_model_randomise(s.model, 3);
     assert_int_equal(inv_prepared_create(s.model, false, &s.weights, NULL), INVIT_OK);
     return s;
+}
+
+static scene set_up(invit_problem problem, int64_t size)
+{
+    inv_config c = small_config(problem);
+    return set_up_model(&c, size);
 }
 
 static void tear_down(scene *s)
@@ -195,14 +200,9 @@ static void turned_rollouts_from_the_depot_are_one(void **state)
 {
     (void)state;
     for (int turned = 0; turned < 2; turned++) {
-        scene s = set_up(INVIT_CVRP, 60);
-        invit_model_destroy(s.model);
-        inv_prepared_destroy(s.weights);
         inv_config c = small_config(INVIT_CVRP);
         c.turned = turned;
-        assert_int_equal(inv_model_create(&c, &s.model, NULL), INVIT_OK);
-        inv_model_randomise(s.model, 3);
-        assert_int_equal(inv_prepared_create(s.model, false, &s.weights, NULL), INVIT_OK);
+        scene s = set_up_model(&c, 60);
         inv_rollout_options o = plain(6);
         inv_rollout_stats stats;
         invit_solution_destroy(run(&s, &o, &stats));

@@ -534,13 +534,10 @@ static void choose_starts(team *t)
     enum { FEW = 2000 };
     inv_rng rng;
     inv_rng_init(&rng, t->o->seed, UINT64_MAX);
+    bool tsp = t->p->problem == INVIT_TSP, lonely = tsp && !t->o->path && t->p->n <= FEW;
     for (int32_t i = 0; i < t->o->rollouts; i++) {
-        bool tsp = t->p->problem == INVIT_TSP, again = tsp;
-        t->start[i] = 0;
-        if (i == 0 && tsp && !t->o->path && t->p->n <= FEW) {
-            t->start[i] = loneliest(t->p);
-            again = false;
-        }
+        bool again = tsp && !(i == 0 && lonely);
+        t->start[i] = i == 0 && lonely ? loneliest(t->p) : 0;
         while (again) {
             t->start[i] = (int32_t)inv_rng_below(&rng, (uint32_t)t->p->n);
             again = false;
