@@ -185,6 +185,15 @@ static double number(json_t *t, int row, const char *column)
     return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
+static int lines_of(const char *path)
+{
+    char *text = slurp(path);
+    int count = 0;
+    for (const char *c = text; *c; c++) count += *c == '\n';
+    free(text);
+    return count;
+}
+
 static void sets_are_measured_and_resumed(void **state)
 {
     (void)state;
@@ -233,6 +242,19 @@ static void sets_are_measured_and_resumed(void **state)
     assert_string_equal(before, after);
     free(before);
     free(after);
+    /* Nor are references that only the results still know; an instance more, and they are made. */
+    const char *references = in_folder("tsp100-clustered.sol.txt");
+    assert_int_equal(remove(references), 0);
+    assert_int_equal(invit_eval_msvdrp(&o, &report, &failures, &err), INVIT_OK);
+    detail = table(report, "By set");
+    assert_true(fabs(number(detail, 0, "gap %") - gap) < 1e-5);
+    json_decref(detail);
+    invit_report_destroy(report);
+    assert_int_equal(lines_of(references), 0);
+    o.limit = 5;
+    assert_int_equal(invit_eval_msvdrp(&o, &report, &failures, &err), INVIT_OK);
+    invit_report_destroy(report);
+    assert_int_equal(lines_of(references), 5);
     /* Another configuration does not mix with it, and nothing is overwritten. */
     o.solve.construct = INVIT_CONSTRUCT_SPACE_FILLING;
     assert_int_equal(invit_eval_msvdrp(&o, &report, &failures, &err), INVIT_ERR_INPUT);

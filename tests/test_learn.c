@@ -183,7 +183,7 @@ static void pools_lose_and_double_nothing(void **state)
         int take = p.count < 7 ? p.count : 7, first = inv_pool_take(&p, take, &rng);
         for (int i = first; i < first + take; i++) {
             int id = (int)p.state[i].load, k = id % 16 + id % 20;
-            const float *price = inv_pool_price(&p, i);
+            const float *price = inv_pool_advice(&p, i);
             seen[id]++;
             assert_int_equal(p.label[i], id % 16);
             assert_int_equal(price == NULL, id % 3 != 0);

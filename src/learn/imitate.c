@@ -177,12 +177,13 @@ static void differentiate(const inv_trainer *t, inv_worker *w, const inv_pool *p
     int32_t candidates = inv_candidates(&t->config);
     float scale = 1.0f / (float)t->o->batch;
     for (int32_t i = 0; i < count; i++) {
-        const float *logp = w->logp + (size_t)i * (size_t)candidates, *price = inv_pool_price(pool, from + i);
+        const float *logp = w->logp + (size_t)i * (size_t)candidates,
+                    *advice = inv_pool_advice(pool, from + i);
         float *d = w->dlogit + (size_t)i * (size_t)candidates;
-        if (price && t->mentor)
-            learn_chances(logp, candidates, price, scale, d, tally);
-        else if (price)
-            learn_prices(logp, candidates, price, scale, d, tally);
+        if (advice && t->mentor)
+            learn_chances(logp, candidates, advice, scale, d, tally);
+        else if (advice)
+            learn_prices(logp, candidates, advice, scale, d, tally);
         else
             learn_label(logp, candidates, pool->label[from + i], scale, d, tally);
     }

@@ -27,8 +27,8 @@ static invit_status keep(void *context, int32_t i, const inv_state *s, const flo
         INV_CHECK(inv_policy_forward(w->mentor, s, 1, w->logp, err));
         logp = w->logp;
     }
-    for (int32_t j = 0; j < candidates; j++) w->price[j] = expf(logp[j]);
-    return inv_pool_add(&a->lane->pool, s, inv_likeliest(logp, candidates), w->price, err);
+    for (int32_t j = 0; j < candidates; j++) w->advice[j] = expf(logp[j]);
+    return inv_pool_add(&a->lane->pool, s, inv_likeliest(logp, candidates), w->advice, err);
 }
 
 invit_status inv_ask_mentor(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t count, invit_error *err)

@@ -32,9 +32,10 @@ static invit_status reserve(inv_pool *p, int32_t room, invit_error *err)
     if (xy) p->xy = xy;
     float *demand = p->demands ? realloc(p->demand, cells * sizeof *demand) : NULL;
     if (demand) p->demand = demand;
-    float *price = p->prices ? realloc(p->price, (size_t)room * (size_t)p->prices * sizeof *price) : NULL;
-    if (price) p->price = price;
-    if (!state || !label || !xy || (p->demands && !demand) || (p->prices && !price))
+    float *advice =
+        p->advised ? realloc(p->advice, (size_t)room * (size_t)p->advised * sizeof *advice) : NULL;
+    if (advice) p->advice = advice;
+    if (!state || !label || !xy || (p->demands && !demand) || (p->advised && !advice))
         return inv_no_memory(err, cells * 3 * sizeof *xy);
     memset(xy + (size_t)p->room * p->k_max * 2, 0, (cells - (size_t)p->room * p->k_max) * 2 * sizeof *xy);
     if (demand)
@@ -44,11 +45,12 @@ static invit_status reserve(inv_pool *p, int32_t room, invit_error *err)
     return INVIT_OK;
 }
 
-invit_status inv_pool_init(inv_pool *p, int32_t room, const inv_config *c, int32_t largest, bool priced,
+invit_status inv_pool_init(inv_pool *p, int32_t room, const inv_config *c, int32_t largest, bool with_advice,
                            invit_error *err)
 {
-    *p = (inv_pool){
-        .k_max = c->action_k, .prices = priced ? inv_candidates(c) : 0, .demands = c->problem == INVIT_CVRP};
+    *p = (inv_pool){.k_max = c->action_k,
+                    .advised = with_advice ? inv_candidates(c) : 0,
+                    .demands = c->problem == INVIT_CVRP};
     for (int32_t i = 0; i < c->state_views; i++)
         if (c->state_k[i] > p->k_max) p->k_max = c->state_k[i];
     if (p->k_max > largest) p->k_max = largest;
@@ -63,16 +65,16 @@ void inv_pool_destroy(inv_pool *p)
     free(p->label);
     free(p->xy);
     free(p->demand);
-    free(p->price);
+    free(p->advice);
     *p = (inv_pool){0};
 }
 
-static float *price_row(const inv_pool *p, int32_t entry)
+static float *advice_row(const inv_pool *p, int32_t entry)
 {
-    return p->price + (size_t)entry * (size_t)p->prices;
+    return p->advice + (size_t)entry * (size_t)p->advised;
 }
 
-static void copy_state(inv_pool *p, int32_t to, const inv_state *s, int32_t label, const float *price)
+static void copy_state(inv_pool *p, int32_t to, const inv_state *s, int32_t label, const float *advice)
 {
     inv_state *d = &p->state[to];
     size_t k = (size_t)(s->action + s->rest);
@@ -84,21 +86,21 @@ static void copy_state(inv_pool *p, int32_t to, const inv_state *s, int32_t labe
     memcpy(xy, s->xy, 2 * k * sizeof *xy);
     if (demand) memcpy(demand, s->demand, k * sizeof *demand);
     p->label[to] = label;
-    for (int32_t j = 0; j < p->prices; j++) price_row(p, to)[j] = price ? price[j] : NAN;
+    for (int32_t j = 0; j < p->advised; j++) advice_row(p, to)[j] = advice ? advice[j] : NAN;
 }
 
-const float *inv_pool_price(const inv_pool *p, int32_t entry)
+const float *inv_pool_advice(const inv_pool *p, int32_t entry)
 {
-    if (p->prices == 0) return NULL;
-    const float *row = price_row(p, entry);
+    if (p->advised == 0) return NULL;
+    const float *row = advice_row(p, entry);
     return isnan(row[p->label[entry]]) ? NULL : row;
 }
 
-invit_status inv_pool_add(inv_pool *p, const inv_state *s, int32_t label, const float *price,
+invit_status inv_pool_add(inv_pool *p, const inv_state *s, int32_t label, const float *advice,
                           invit_error *err)
 {
     if (p->count == p->room) INV_CHECK(reserve(p, p->room + p->room / 2 + 16, err));
-    copy_state(p, p->count++, s, label, price);
+    copy_state(p, p->count++, s, label, advice);
     return INVIT_OK;
 }
 
@@ -116,7 +118,7 @@ static void swap_entries(inv_pool *p, int32_t a, int32_t b)
     inv_state *s = &p->state[a], *t = &p->state[b], old = *s;
     swap_floats(s->xy, t->xy, 2 * p->k_max);
     if (p->demands) swap_floats(s->demand, t->demand, p->k_max);
-    if (p->prices) swap_floats(price_row(p, a), price_row(p, b), p->prices);
+    if (p->advised) swap_floats(advice_row(p, a), advice_row(p, b), p->advised);
     *s = *t;
     s->xy = old.xy; /* each entry keeps its own place in the block */
     s->demand = old.demand;
@@ -137,20 +139,20 @@ int32_t inv_pool_take(inv_pool *p, int32_t count, inv_rng *rng)
     return p->count;
 }
 
-/* An entry as bytes: head, places, demands, prices. */
+/* An entry as bytes: head, places, demands, advice. */
 static size_t demand_at(const inv_pool *p)
 {
     return sizeof(packed) + (size_t)p->k_max * 2 * sizeof(float);
 }
 
-static size_t price_at(const inv_pool *p)
+static size_t advice_at(const inv_pool *p)
 {
     return demand_at(p) + (p->demands ? (size_t)p->k_max * sizeof(float) : 0);
 }
 
 static size_t entry_bytes(const inv_pool *p)
 {
-    return price_at(p) + (size_t)p->prices * sizeof(float);
+    return advice_at(p) + (size_t)p->advised * sizeof(float);
 }
 
 size_t inv_pool_bytes(const inv_pool *p)
@@ -174,7 +176,7 @@ void inv_pool_write(const inv_pool *p, char *bytes)
         memcpy(bytes, &head, sizeof head);
         memcpy(bytes + sizeof head, s->xy, 2 * k * sizeof(float));
         if (p->demands) memcpy(bytes + demand_at(p), s->demand, k * sizeof(float));
-        if (p->prices) memcpy(bytes + price_at(p), price_row(p, i), (size_t)p->prices * sizeof(float));
+        if (p->advised) memcpy(bytes + advice_at(p), advice_row(p, i), (size_t)p->advised * sizeof(float));
     }
 }
 
@@ -192,7 +194,7 @@ invit_status inv_pool_read(inv_pool *p, const char *bytes, size_t size, invit_er
         memcpy(&head, bytes, sizeof head);
         inv_state *s = &p->state[i];
         if (head.action < 0 || head.rest < 0 || head.action + head.rest > p->k_max || head.label < 0 ||
-            (p->prices && head.label >= p->prices))
+            (p->advised && head.label >= p->advised))
             return inv_fail(err, INVIT_ERR_INPUT, "state %d has %d + %d neighbours, expected at most %d", i,
                             head.action, head.rest, p->k_max);
         s->action = head.action;
@@ -204,7 +206,7 @@ invit_status inv_pool_read(inv_pool *p, const char *bytes, size_t size, invit_er
         size_t k = (size_t)(s->action + s->rest);
         memcpy(s->xy, bytes + sizeof head, 2 * k * sizeof(float));
         if (p->demands) memcpy(s->demand, bytes + demand_at(p), k * sizeof(float));
-        if (p->prices) memcpy(price_row(p, i), bytes + price_at(p), (size_t)p->prices * sizeof(float));
+        if (p->advised) memcpy(advice_row(p, i), bytes + advice_at(p), (size_t)p->advised * sizeof(float));
         p->label[i] = head.label;
     }
     p->count = count;

@@ -9,26 +9,26 @@
 
 typedef struct inv_pool {
     int32_t room, count, k_max;
-    int32_t prices; /* candidates whose price is kept with a state; 0: none are       */
+    int32_t advised; /* candidates on which a state comes with advice; 0: it comes without */
     bool demands;
     inv_state *state; /* [room], pointing into xy and demand; node is NULL */
     int32_t *label;   /* [room] index of the right candidate               */
     float *xy;        /* [room][k_max][2]                                  */
     float *demand;    /* [room][k_max], CVRP                               */
-    float *price; /* [room][prices] what each candidate costs more than the best one, or how likely a mentor
-                   * finds it; NAN: not known */
+    float *advice; /* [room][advised] what each candidate costs more than the best one, or how likely a mentor
+                    * finds it; NAN: not known */
 } inv_pool;
 
-/* For states of instances of at most `largest` nodes; `priced`: entries may come with prices. */
-invit_status inv_pool_init(inv_pool *p, int32_t room, const inv_config *c, int32_t largest, bool priced,
+/* For states of instances of at most `largest` nodes; `with_advice`: entries may come with advice. */
+invit_status inv_pool_init(inv_pool *p, int32_t room, const inv_config *c, int32_t largest, bool with_advice,
                            invit_error *err);
 void inv_pool_destroy(inv_pool *p);
 
-/* Copies a state in; the pool grows when it is full. `price` may be NULL: then the label alone is known. */
-invit_status inv_pool_add(inv_pool *p, const inv_state *s, int32_t label, const float *price,
+/* Copies a state in; the pool grows when it is full. `advice` may be NULL: then the label alone is known. */
+invit_status inv_pool_add(inv_pool *p, const inv_state *s, int32_t label, const float *advice,
                           invit_error *err);
-/* The prices of an entry, or NULL when it has none. */
-const float *inv_pool_price(const inv_pool *p, int32_t entry);
+/* The advice of an entry, or NULL when it has none. */
+const float *inv_pool_advice(const inv_pool *p, int32_t entry);
 /* Moves `count` random entries to the end, from `count_before - count` on, and takes them off the count. They
  * stay readable there until the next inv_pool_add. Returns the index of the first. */
 int32_t inv_pool_take(inv_pool *p, int32_t count, inv_rng *rng);

@@ -52,10 +52,10 @@ static invit_status price(void *context, int32_t i, const inv_state *s, const fl
     int32_t entries;
     const int32_t *order = inv_walk_order(w->walk[i], &entries);
     double edge = (inv_length_so_far(p, order, entries) + cost[best]) / p->n;
-    for (int32_t j = 0; j < candidates; j++) w->price[j] = NAN;
+    for (int32_t j = 0; j < candidates; j++) w->advice[j] = NAN;
     for (int32_t k = 0; k < count; k++)
-        w->price[list[k]] = edge > 0 ? fminf(highest, (float)((cost[k] - cost[best]) / edge)) : 0;
-    return inv_pool_add(&c->lane->pool, s, list[best], w->price, err);
+        w->advice[list[k]] = edge > 0 ? fminf(highest, (float)((cost[k] - cost[best]) / edge)) : 0;
+    return inv_pool_add(&c->lane->pool, s, list[best], w->advice, err);
 }
 
 invit_status inv_price_tours(inv_trainer *t, inv_worker *w, inv_lane *lane, int32_t count, invit_error *err)

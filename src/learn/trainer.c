@@ -74,9 +74,9 @@ static invit_status create_worker(inv_trainer *t, inv_worker *w, invit_error *er
     w->advantage = calloc(n, sizeof *w->advantage);
     w->logp = calloc((size_t)INV_CHUNK * (size_t)candidates, sizeof *w->logp);
     w->dlogit = calloc((size_t)INV_CHUNK * (size_t)candidates, sizeof *w->dlogit);
-    w->price = calloc((size_t)candidates, sizeof *w->price);
+    w->advice = calloc((size_t)candidates, sizeof *w->advice);
     if (!w->walk || !w->instance || !w->index || !w->frame || !w->limit || !w->begin || !w->length ||
-        !w->advantage || !w->logp || !w->dlogit || !w->price)
+        !w->advantage || !w->logp || !w->dlogit || !w->advice)
         return inv_no_memory(err, n * 64);
     INV_CHECK(inv_teacher_create(&w->teacher, err));
     INV_CHECK(inv_lesson_init(&w->lesson, largest_instance(t), err));
@@ -116,7 +116,7 @@ static void destroy_worker(inv_worker *w)
     free(w->advantage);
     free(w->logp);
     free(w->dlogit);
-    free(w->price);
+    free(w->advice);
     free(w->order);
     free(w->orders);
     free(w->doubtful);

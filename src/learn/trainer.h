@@ -67,7 +67,7 @@ typedef struct inv_worker {
     bool **doubtful;          /* reinforce: [walk][entry] decisions to learn from      */
     double **credit;          /* reinforce: [walk][entry] their advantages             */
     float *logp, *dlogit;     /* [chunk][candidates]                   */
-    float *price;             /* [candidates] of the choice at hand    */
+    float *advice;            /* [candidates] on the choice at hand    */
     invit_status status;
     invit_error error;
 } inv_worker;

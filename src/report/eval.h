@@ -29,6 +29,10 @@ typedef struct inv_set {
     char remark[160];  /* on how they were made; may be empty */
 } inv_set;
 
+/* What an instance is called in results: its number in the set. */
+#define INV_INSTANCE_NAME 16
+void inv_instance_name(int32_t i, char name[INV_INSTANCE_NAME]);
+
 /* Takes the set from DIR/NAME.txt when that is there, and generates it otherwise. */
 invit_status inv_set_open(const invit_eval_options *o, const inv_size_class *class, invit_distribution d,
                           inv_set *set, invit_error *err);
@@ -39,9 +43,11 @@ void inv_set_close(inv_set *set);
 /* A length stated in a file may be off by rounding, relative to the true one, not by more. */
 #define INV_STATED_TOLERANCE 1e-4
 
-/* Fills set->reference: from the reference file as far as it goes, every line checked, then by search, each
- * rank its share; what is found is added to the file line by line. */
-invit_status inv_references(const invit_eval_options *o, inv_comm *comm, inv_set *set, invit_error *err);
+/* Fills set->reference: from the reference file as far as it goes, every line checked; from `results` if
+ * these hold all the others; else by search, each rank its share, and what is found is added to the file line
+ * by line. */
+invit_status inv_references(const invit_eval_options *o, inv_comm *comm, inv_journal *results, inv_set *set,
+                            invit_error *err);
 
 /* ---- the run (eval_run.c) ----------------------------------------------------------------------- */
 

@@ -48,7 +48,7 @@ invit_eval_options invit_eval_defaults(void)
 /* One task an instance, named by its number in the set. */
 static invit_status solve_set(msvdrp_run *run, const inv_set *set, invit_error *err)
 {
-    typedef char short_name[16];
+    typedef char short_name[INV_INSTANCE_NAME];
     invit_status status;
     inv_task *task = malloc((size_t)set->count * sizeof *task);
     short_name *name = malloc((size_t)set->count * sizeof *name);
@@ -57,7 +57,7 @@ static invit_status solve_set(msvdrp_run *run, const inv_set *set, invit_error *
         goto done;
     }
     for (int32_t i = 0; i < set->count; i++) {
-        snprintf(name[i], sizeof name[i], "%d", i);
+        inv_instance_name(i, name[i]);
         task[i] = (inv_task){set->instance[i], set->name, name[i], set->reference[i]};
     }
     status = inv_eval_tasks(run->o, run->comm, run->journal, task, set->count, err);
@@ -76,8 +76,8 @@ static invit_status take_results(msvdrp_run *run, const inv_set *set, set_result
     memcpy(r->name, set->name, sizeof r->name);
     memcpy(r->remark, set->remark, sizeof r->remark);
     for (int32_t i = 0; i < set->count; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "%d", i);
+        char name[INV_INSTANCE_NAME];
+        inv_instance_name(i, name);
         const inv_outcome *x = inv_journal_find(run->journal, set->name, name);
         const inv_outcome *y = run->against ? inv_journal_find(run->against, set->name, name) : NULL;
         if (!(fabs(x->reference - set->reference[i]) <= 1e-9 * set->reference[i]))
@@ -101,7 +101,7 @@ static invit_status run_set(msvdrp_run *run, int k, int d, invit_error *err)
     inv_set set = {0};
     invit_status status;
     INV_TRY(inv_comm_agree(run->comm, inv_set_open(run->o, &inv_size_classes[k], d, &set, err), err));
-    INV_TRY(inv_references(run->o, run->comm, &set, err));
+    INV_TRY(inv_references(run->o, run->comm, run->journal, &set, err));
     if (run->o->references_only) goto done;
     INV_TRY(solve_set(run, &set, err));
     status = inv_comm_rank(run->comm) == 0 ? take_results(run, &set, &run->result[k][d], err) : INVIT_OK;
@@ -263,8 +263,8 @@ static void instance_table(const msvdrp_run *run, invit_report *report)
     for (int k = 0; k < INVIT_EVAL_SETS; k++)
         for (int d = 0; d < 4; d++)
             for (int32_t i = 0; i < run->result[k][d].count; i++) {
-                char name[16];
-                snprintf(name, sizeof name, "%d", i);
+                char name[INV_INSTANCE_NAME];
+                inv_instance_name(i, name);
                 const inv_outcome *x = inv_journal_find(run->journal, run->result[k][d].name, name);
                 inv_table_row(t);
                 inv_table_text(t, "%s", x->set);

@@ -429,9 +429,23 @@ static invit_status lock_references(const invit_eval_options *o, reference_file 
     return INVIT_OK;
 }
 
+/* Instances that are all solved already were measured against references that the results name: these need
+ * not be made again where the file is not at hand. */
+static bool take_from_results(inv_journal *results, inv_set *set, int32_t from)
+{
+    for (int32_t i = from; i < set->count; i++) {
+        char name[INV_INSTANCE_NAME];
+        inv_instance_name(i, name);
+        const inv_outcome *x = inv_journal_find(results, set->name, name);
+        if (!x || !(x->reference > 0)) return false;
+        set->reference[i] = x->reference;
+    }
+    return true;
+}
+
 /* On rank 0: what the file holds, and whether it may grow. */
-static invit_status open_references(const invit_eval_options *o, reference_file *f, inv_set *set,
-                                    invit_error *err)
+static invit_status open_references(const invit_eval_options *o, inv_journal *results, reference_file *f,
+                                    inv_set *set, invit_error *err)
 {
     struct stat st;
     char instances[64];
@@ -451,6 +465,7 @@ static invit_status open_references(const invit_eval_options *o, reference_file 
     }
     if (there && documented) INV_CHECK(drop_partial_line(f, err));
     if (there) INV_CHECK(read_references(f, set, err));
+    if (f->count < set->count && take_from_results(results, set, f->count)) f->count = set->count;
     if (f->count == set->count) return INVIT_OK;
     if (there && !documented)
         return inv_fail(err, INVIT_ERR_INPUT,
@@ -459,10 +474,12 @@ static invit_status open_references(const invit_eval_options *o, reference_file 
     return record_search(o, f, set, instances, err);
 }
 
-invit_status inv_references(const invit_eval_options *o, inv_comm *comm, inv_set *set, invit_error *err)
+invit_status inv_references(const invit_eval_options *o, inv_comm *comm, inv_journal *results, inv_set *set,
+                            invit_error *err)
 {
     reference_file f = {.count = 0, .lock = -1};
-    invit_status status = o->dir && inv_comm_rank(comm) == 0 ? open_references(o, &f, set, err) : INVIT_OK;
+    invit_status status =
+        o->dir && inv_comm_rank(comm) == 0 ? open_references(o, results, &f, set, err) : INVIT_OK;
     INV_TRY(inv_comm_agree(comm, status, err));
     inv_comm_broadcast(comm, &f.count, sizeof f.count);
     if (f.count < set->count) INV_TRY(make_references(o, comm, &f, set, err));

@@ -77,6 +77,11 @@ done:
     return status;
 }
 
+void inv_instance_name(int32_t i, char name[INV_INSTANCE_NAME])
+{
+    snprintf(name, INV_INSTANCE_NAME, "%d", i);
+}
+
 void inv_set_close(inv_set *set)
 {
     for (int32_t i = 0; set->instance && i < set->count; i++) invit_instance_destroy(set->instance[i]);
