@@ -75,6 +75,8 @@ static void mistakes_are_met_with_help(void **state)
     assert_true(says("did you mean 'size'"));
     assert_int_equal(invit("gen tsp --size many"), 2);
     assert_true(says("--size: expected a whole number"));
+    assert_int_equal(invit("gen cvrp --library --capacity 30"), 2);
+    assert_true(says("--library draws what --capacity would set"));
     assert_int_equal(invit("plot /nonexistent.tsp -o /tmp/x.svg"), 1);
     assert_true(says("/nonexistent.tsp"));
 }

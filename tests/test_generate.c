@@ -297,6 +297,43 @@ static void demands_are_uniform_on_their_range(void **state)
     invit_instance_destroy(p);
 }
 
+/* As in the X set: the mean route takes 3 to 25 customers, no demand exceeds the capacity, all seven kinds of
+ * demands and all three places of the depot occur. */
+static void library_instances_vary_like_the_library(void **state)
+{
+    (void)state;
+    invit_generate_options o = {.library = true};
+    int centre = 0, corner = 0, units = 0, large = 0, small = 0;
+    double sizes = 0;
+    for (uint64_t i = 0; i < 700; i++) {
+        invit_instance *p;
+        assert_int_equal(invit_generate_with(INVIT_CVRP, INVIT_UNIFORM, 400, 1, i, &o, &p, NULL), INVIT_OK);
+        double sum = 0;
+        int32_t least = 1000, most = 0;
+        for (int32_t v = 1; v < p->n; v++) {
+            sum += p->demand[v];
+            if (p->demand[v] < least) least = p->demand[v];
+            if (p->demand[v] > most) most = p->demand[v];
+        }
+        double size = (double)p->capacity * (p->n - 1) / sum;
+        assert_true(most <= p->capacity && least >= 1 && most <= 100);
+        assert_true(size >= 3 && (size < 26 || sum < 1000));
+        sizes += size / 700;
+        units += most == 1;
+        small += most == 10;
+        large += least == 50;
+        centre += fabs(p->xy[0] - 0.5) < 0.02 && fabs(p->xy[1] - 0.5) < 0.02;
+        corner += p->xy[0] == 0 && p->xy[1] == 0;
+        invit_instance_destroy(p);
+    }
+    assert_true(sizes > 10.5 && sizes < 12.5); /* (3 + 6 + 25) / 3, and a little for rounding up */
+    assert_in_range(units, 65, 135);           /* a seventh of them, and two sevenths */
+    assert_in_range(small, 150, 250);
+    assert_in_range(large, 65, 135);
+    assert_in_range(centre, 190, 280); /* a third */
+    assert_in_range(corner, 190, 280);
+}
+
 /* In the other three the depot is one more uniform point; in clustered it is a centre of its own. */
 static void depots_are_placed_as_described(void **state)
 {
@@ -336,6 +373,7 @@ int main(void)
         cmocka_unit_test(explosion_leaves_an_empty_disc),
         cmocka_unit_test(implosion_draws_nodes_together),
         cmocka_unit_test(demands_are_uniform_on_their_range),
+        cmocka_unit_test(library_instances_vary_like_the_library),
         cmocka_unit_test(depots_are_placed_as_described),
         cmocka_unit_test(nonsense_is_refused),
     };

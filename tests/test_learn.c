@@ -100,6 +100,21 @@ static void mixes_are_read_and_drawn_by_share(void **state)
         invit_instance_destroy(p);
     }
     assert_true(fabs(large / small - 2) < 0.15);
+
+    /* a quarter of the vehicle problems as in the X set, where nearly every capacity is another */
+    invit_train_defaults(INVIT_CVRP, INVIT_IMITATE, &o);
+    strcpy(o.data, "uniform:20");
+    strcpy(o.capacity, "50");
+    o.library = 0.25;
+    assert_int_equal(inv_mix_parse(&m, &o, &err), INVIT_OK);
+    int other = 0;
+    for (int i = 0; i < 1000; i++) {
+        invit_instance *p;
+        assert_int_equal(inv_mix_draw(&m, &rng, &p, &err), INVIT_OK);
+        other += p->capacity != 50;
+        invit_instance_destroy(p);
+    }
+    assert_in_range(other, 200, 300);
 }
 
 static void unlikely_candidates_are_not_sampled(void **state)

@@ -258,11 +258,13 @@ def solve(coords: Union[Coords, Instance], demands: Optional[Sequence[int]] = No
 
 
 def generate(problem: str = "tsp", size: int = 100, distribution: str = "uniform", seed: int = 1, index: int = 0,
-             capacity: Optional[int] = None) -> Instance:
-    """Instance `index` of stream `seed` of one of the four MSVDRP distributions."""
+             capacity: Optional[int] = None, library: bool = False) -> Instance:
+    """Instance `index` of stream `seed` of one of the four MSVDRP distributions; with `library`, a CVRP's capacity,
+    demands and depot vary as in CVRPLIB's X set."""
     options, out = lib.invit_generate_defaults(), c.c_void_p()
     if capacity is not None:
         options.capacity = capacity
+    options.library = library
     call("invit_generate_with", _choose("problem", problem, PROBLEMS), _choose("distribution", distribution, DISTRIBUTIONS),
          size, seed, index, c.byref(options), c.byref(out))
     return Instance._adopt(out)

@@ -35,6 +35,10 @@ class Solve(unittest.TestCase):
         self.assertTrue(checked.feasible)
         self.assertAlmostEqual(checked.length, solution.length, places=9)
 
+    def test_vehicles_as_in_the_library(self):
+        instances = [invit.generate("cvrp", 30, seed=3, index=i, library=True) for i in range(8)]
+        self.assertGreater(len({instance.capacity for instance in instances}), 4)
+
     def test_same_seed_same_tour(self):
         instance = invit.generate("tsp", 80, "clustered", seed=5)
         first, second = (invit.solve(instance, time=0, seed=7, construct="nearest").tour for _ in range(2))

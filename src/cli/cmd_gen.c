@@ -13,6 +13,7 @@ enum { FORMAT_AUTO, FORMAT_MSVDRP, FORMAT_TSPLIB };
 typedef struct values {
     int64_t size, count, capacity;
     int dist, format, demand_min, demand_max;
+    bool library;
     double scale;
     const char *output;
     cli_common common;
@@ -95,6 +96,12 @@ static const cli_option options[] = {
      .min = 0,
      .max = 2147483647,
      .help = "CVRP: largest demand"},
+    {.name = "library",
+     .modes = CVRP,
+     .type = CLI_BOOL,
+     .offset = offsetof(values, library),
+     .help = "CVRP: capacity, demands and depot as in CVRPLIB's X set: routes of 3 to 25 customers, seven "
+             "kinds of demands, depots in the centre, in a corner or anywhere"},
     CLI_QUIET(values, common),
     CLI_END,
 };
@@ -118,8 +125,10 @@ static const cli_spec spec = {
 static invit_status generate(const values *v, invit_problem problem, int64_t index, invit_instance **out,
                              invit_error *err)
 {
-    invit_generate_options o = {
-        .capacity = v->capacity, .demand_min = v->demand_min, .demand_max = v->demand_max};
+    invit_generate_options o = {.capacity = v->capacity,
+                                .demand_min = v->demand_min,
+                                .demand_max = v->demand_max,
+                                .library = v->library};
     return invit_generate_with(problem, (invit_distribution)v->dist, v->size, v->common.seed, (uint64_t)index,
                                &o, out, err);
 }
@@ -348,6 +357,10 @@ int cmd_gen(int argc, char **argv)
         code = cli_bad_usage("'%s': expected tsp, cvrp or msvdrp", args.item[0]);
     else
         code = cli_check_mode(&args, 1u << kind, kinds[kind]);
+    static const char *const ranges[] = {"capacity", "demand-min", "demand-max"};
+    for (int i = 0; i < 3 && code == CLI_GO && v.library; i++)
+        if (cli_given(&args, ranges[i]))
+            code = cli_bad_usage("--library draws what --%s would set; give one of them", ranges[i]);
     if (code == CLI_GO)
         code = 1 << kind == MSVDRP ? gen_msvdrp(&v) : gen_set(&v, kind ? INVIT_CVRP : INVIT_TSP);
     cli_args_free(&args);

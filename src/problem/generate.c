@@ -96,6 +96,52 @@ static void min_max_scale(double *xy, int64_t n)
         for (int a = 0; a < 2; a++) xy[2 * i + a] = (xy[2 * i + a] - low[a]) / side;
 }
 
+static int32_t draw_demand(inv_rng *rng, int32_t low, int32_t high)
+{
+    return low + (int32_t)inv_rng_below(rng, (uint32_t)(high - low) + 1);
+}
+
+/* Triangular on 3..25 with its peak at 6: how many customers of an X instance fit into a route. */
+static double draw_route_size(inv_rng *rng)
+{
+    double u = inv_rng_double(rng);
+    return u < 3.0 / 22 ? 3 + sqrt(u * 22 * 3) : 25 - sqrt((1 - u) * 22 * 19);
+}
+
+/* What the X instances of CVRPLIB vary (Uchoa et al., New benchmark instances for the capacitated vehicle
+ * routing problem, 2017), on top of where the customers are. */
+static void library(inv_rng *rng, invit_instance *p)
+{
+    enum { CENTRE, CORNER, ANYWHERE };
+    enum { BY_QUADRANT = 5, MOSTLY_SMALL };
+    static const int32_t range[][2] = {{1, 1}, {1, 10}, {5, 10}, {1, 100}, {50, 100}};
+    uint32_t depot = inv_rng_below(rng, ANYWHERE + 1), kind = inv_rng_below(rng, MOSTLY_SMALL + 1);
+    double size = draw_route_size(rng), small = 0.7 + 0.25 * inv_rng_double(rng), sum = 0;
+    int32_t largest = 0;
+    if (depot != ANYWHERE) p->xy[0] = p->xy[1] = depot == CENTRE ? 0.5 : 0;
+    min_max_scale(p->xy, p->n);
+    for (int32_t i = 1; i < p->n; i++) {
+        int32_t low, high;
+        if (kind == BY_QUADRANT) {
+            bool dear = (p->xy[2 * (size_t)i] < 0.5) == (p->xy[2 * (size_t)i + 1] < 0.5);
+            low = dear ? 51 : 1;
+            high = dear ? 100 : 50;
+        } else if (kind == MOSTLY_SMALL) {
+            bool dear = inv_rng_double(rng) >= small;
+            low = dear ? 50 : 1;
+            high = dear ? 100 : 10;
+        } else {
+            low = range[kind][0];
+            high = range[kind][1];
+        }
+        p->demand[i] = draw_demand(rng, low, high);
+        if (p->demand[i] > largest) largest = p->demand[i];
+        sum += p->demand[i];
+    }
+    p->capacity = (int64_t)ceil(size * sum / (p->n - 1));
+    if (p->capacity < largest) p->capacity = largest;
+}
+
 /* Each kind of instance has its own streams: TSP-100 and TSP-1000 of one seed share no numbers. */
 static uint64_t stream_of(invit_problem problem, invit_distribution distribution, int64_t size,
                           uint64_t index)
@@ -117,8 +163,9 @@ static invit_status check_request(invit_problem problem, invit_distribution dist
                         (int)distribution);
     if (size < 1 || size > 1000000000)
         return inv_fail(err, INVIT_ERR_ARGUMENT, "size %lld is not in 1..1000000000", (long long)size);
-    if (problem == INVIT_CVRP && (o->demand_min < 0 || o->demand_max < o->demand_min ||
-                                  o->demand_max > o->capacity || o->capacity < 1 || o->capacity > INT32_MAX))
+    if (problem == INVIT_CVRP && !o->library &&
+        (o->demand_min < 0 || o->demand_max < o->demand_min || o->demand_max > o->capacity ||
+         o->capacity < 1 || o->capacity > INT32_MAX))
         return inv_fail(err, INVIT_ERR_ARGUMENT, "demands %d..%d do not fit 0..%lld (the capacity)",
                         o->demand_min, o->demand_max, (long long)o->capacity);
     return INVIT_OK;
@@ -145,16 +192,18 @@ invit_status invit_generate_with(invit_problem problem, invit_distribution distr
         if (distribution == INVIT_IMPLOSION) implosion(&rng, xy, size);
     }
     min_max_scale(p->xy, p->n);
-    if (cvrp) {
-        uint32_t span = (uint32_t)(options->demand_max - options->demand_min) + 1;
+    if (cvrp && options->library) {
+        library(&rng, p);
+    } else if (cvrp) {
         p->capacity = options->capacity;
         for (int32_t i = 1; i < p->n; i++)
-            p->demand[i] = options->demand_min + (int32_t)inv_rng_below(&rng, span);
+            p->demand[i] = draw_demand(&rng, options->demand_min, options->demand_max);
     }
 
     char name[128];
-    snprintf(name, sizeof name, "%s%lld-%s-s%llu-i%llu", cvrp ? "cvrp" : "tsp", (long long)size,
-             distribution_names[distribution], (unsigned long long)seed, (unsigned long long)index);
+    snprintf(name, sizeof name, "%s%lld-%s%s-s%llu-i%llu", cvrp ? "cvrp" : "tsp", (long long)size,
+             distribution_names[distribution], cvrp && options->library ? "-library" : "",
+             (unsigned long long)seed, (unsigned long long)index);
     invit_status status = invit_instance_set_name(p, name, err);
     if (status != INVIT_OK) {
         invit_instance_destroy(p);
