@@ -109,22 +109,61 @@ static void draw_candidates(const scene *s, const inv_map *m, cairo_t *cr)
             cairo_stroke(cr);
             if (!depot) draw_dot(cr, x, y, 5);
         }
-    for (int32_t j = 0; j < t->action + cvrp; j++) {
-        double x, y, probability = t->probability[j];
-        if (probability < 0.02) continue;
-        bool depot = j == t->action;
+}
+
+/* What a label covers. */
+typedef struct box {
+    double left, top, width, height;
+} box;
+
+static bool overlaps_any(const box *b, const box *others, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (b->left < others[i].left + others[i].width && others[i].left < b->left + b->width &&
+            b->top < others[i].top + others[i].height && others[i].top < b->top + b->height)
+            return true;
+    return false;
+}
+
+/* The likeliest first; where another label is in the way, on the other side of the node or not at all. */
+static void draw_labels(const scene *s, const inv_map *m, cairo_t *cr)
+{
+    enum { MOST = 50, SIZE = 11 };
+    const double least = 1.0 / MOST;
+    const invit_step *t = s->step;
+    box drawn[MOST];
+    int count = 0;
+    double lx, ly, before = 2; /* above any probability */
+    int32_t last = -1, all = t->action + (s->p->problem == INVIT_CVRP);
+    inv_map_point(m, t->last, &lx, &ly);
+    while (count < MOST) {
+        int32_t next = -1; /* the likeliest after the last one */
+        for (int32_t j = 0; j < all; j++) {
+            double q = t->probability[j];
+            bool later = q < before || (q == before && j > last);
+            if (q >= least && later && (next < 0 || q > t->probability[next])) next = j;
+        }
+        if (next < 0) return;
+        before = t->probability[last = next];
+        double x, y;
         char text[32];
-        inv_map_point(m, depot ? 0 : t->neighbour[j], &x, &y);
-        bool outside = x < m->left || x > m->left + m->width || y < m->top || y > m->top + m->height;
-        if (outside) continue;
-        snprintf(text, sizeof text, "%.0f %%", 100 * probability);
-        double away = x >= lx ? 0 : 1, width = inv_text_width(cr, 11, true, text);
-        double at = x + (x >= lx ? 9 : -9);
-        cairo_set_source_rgba(cr, 1, 1, 1, 0.8);
-        cairo_rectangle(cr, at - away * width - 2, y - 6, width + 4, 13);
-        cairo_fill(cr);
-        inv_set_color(cr, inv_ink, 1);
-        inv_text(cr, at, y + 4, away, 11, true, text);
+        inv_map_point(m, next == t->action ? 0 : t->neighbour[next], &x, &y);
+        if (x < m->left || x > m->left + m->width || y < m->top || y > m->top + m->height) continue;
+        snprintf(text, sizeof text, "%.0f %%", 100 * before);
+        double width = inv_text_width(cr, SIZE, true, text);
+        for (int side = 0; side < 2; side++) {
+            bool right = (x >= lx) == (side == 0);
+            double at = x + (right ? 9 : -9);
+            box b = {at - (right ? 0 : width) - 2, y - 6, width + 4, 13};
+            if (overlaps_any(&b, drawn, count)) continue;
+            drawn[count++] = b;
+            cairo_set_source_rgba(cr, 1, 1, 1, 0.8);
+            cairo_rectangle(cr, b.left, b.top, b.width, b.height);
+            cairo_fill(cr);
+            inv_set_color(cr, inv_ink, 1);
+            inv_text(cr, at, y + 4, right ? 0 : 1, SIZE, true, text);
+            break;
+        }
     }
 }
 
@@ -263,6 +302,7 @@ static void draw_panels(scene *s, cairo_t *cr, inv_map *whole, const int32_t *vi
     draw_path(s, &detail, cr, 2);
     draw_nodes(s, &detail, cr, 3.2);
     draw_candidates(s, &detail, cr);
+    draw_labels(s, &detail, cr);
     draw_ends(s, &detail, cr);
     cairo_restore(cr);
     draw_frame(&detail, cr);
