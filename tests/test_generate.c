@@ -27,27 +27,40 @@ static uint64_t hash_bytes(uint64_t h, const void *bytes, size_t n)
     return h;
 }
 
+static uint64_t hash_of_four(invit_problem problem, invit_distribution d, bool library)
+{
+    invit_generate_options o = invit_generate_defaults();
+    uint64_t h = 0xcbf29ce484222325u;
+    o.library = library;
+    for (uint64_t i = 0; i < 4; i++) {
+        invit_instance *p;
+        assert_int_equal(invit_generate_with(problem, d, 200, 1, i, &o, &p, NULL), INVIT_OK);
+        h = hash_bytes(h, p->xy, 2 * sizeof(double) * (size_t)p->n);
+        if (p->demand) h = hash_bytes(h, p->demand, sizeof(int32_t) * (size_t)p->n);
+        invit_instance_destroy(p);
+    }
+    return h;
+}
+
 /* Recorded values: another machine, compiler or thread count must give these bits too. */
 static void same_seed_gives_the_same_bits(void **state)
 {
     (void)state;
-    static const uint64_t expected[2][4] = {
-        {0xcfd86b7b0d5f080u, 0xb3e2bccca02def83u, 0x7c1ceaa0c059a7dfu, 0x2d32fe4ab2b85c9fu},
-        {0xdf6d32d502c90b6au, 0xe2badb29c66c4b22u, 0xd6fa3e523290f559u, 0xaf8cadec0fe21b5eu},
+    static const uint64_t expected[2][2][4] = {
+        {{0xcfd86b7b0d5f080u, 0xb3e2bccca02def83u, 0x7c1ceaa0c059a7dfu, 0x2d32fe4ab2b85c9fu},
+         {0xdf6d32d502c90b6au, 0xe2badb29c66c4b22u, 0xd6fa3e523290f559u, 0xaf8cadec0fe21b5eu}},
+        {{0x8f0967b76b1b1dc6u, 0xd84c80d0b17a7cdu, 0x3fa8ae9235ea2200u, 0x7ae4ba11bf603b92u},
+         {0x87327d063183bbfeu, 0xdb179be986a83138u, 0x11035180afd42e20u, 0xc968f53cdc884c0cu}},
     };
-    for (int problem = 0; problem < 2; problem++)
-        for (int d = 0; d < 4; d++) {
-            uint64_t h = 0xcbf29ce484222325u;
-            for (uint64_t i = 0; i < 4; i++) {
-                invit_instance *p = make((invit_problem)problem, (invit_distribution)d, 200, i);
-                h = hash_bytes(h, p->xy, 2 * sizeof(double) * (size_t)p->n);
-                if (p->demand) h = hash_bytes(h, p->demand, sizeof(int32_t) * (size_t)p->n);
-                invit_instance_destroy(p);
+    for (int library = 0; library < 2; library++)
+        for (int problem = 0; problem < 2; problem++)
+            for (int d = 0; d < 4; d++) {
+                uint64_t h = hash_of_four((invit_problem)problem, (invit_distribution)d, library);
+                if (h != expected[library][problem][d])
+                    print_message("library %d, problem %d, distribution %d: 0x%llxu\n", library, problem, d,
+                                  (unsigned long long)h);
+                assert_true(h == expected[library][problem][d]);
             }
-            if (h != expected[problem][d])
-                print_message("problem %d, distribution %d: 0x%llxu\n", problem, d, (unsigned long long)h);
-            assert_true(h == expected[problem][d]);
-        }
 }
 
 static void every_instance_fills_the_unit_square(void **state)
@@ -334,6 +347,37 @@ static void library_instances_vary_like_the_library(void **state)
     assert_in_range(corner, 190, 280);
 }
 
+/* Half of the nodes and more are in patches, so nearest neighbours are at very different distances, where a
+ * uniform instance has nearly none ten times as near as the middle one; nowhere do two nodes coincide. */
+static void library_tours_have_dense_places(void **state)
+{
+    (void)state;
+    int uneven[2] = {0};
+    for (int library = 0; library < 2; library++)
+        for (uint64_t i = 0; i < 100; i++) {
+            enum { N = 300 };
+            invit_generate_options o = {.library = library};
+            invit_instance *p;
+            assert_int_equal(invit_generate_with(INVIT_TSP, INVIT_UNIFORM, N, 1, i, &o, &p, NULL), INVIT_OK);
+            double near[N], widest = 0;
+            for (int v = 0; v < N; v++) {
+                near[v] = 9;
+                for (int w = 0; w < N; w++)
+                    if (w != v)
+                        near[v] = fmin(
+                            near[v], hypot(p->xy[2 * v] - p->xy[2 * w], p->xy[2 * v + 1] - p->xy[2 * w + 1]));
+                widest = fmax(widest, near[v]);
+                assert_true(near[v] > 0 && near[v] < 2);
+            }
+            int dense = 0;
+            for (int v = 0; v < N; v++) dense += near[v] < widest / 20;
+            uneven[library] += dense > N / 4;
+            invit_instance_destroy(p);
+        }
+    assert_int_equal(uneven[0], 0);
+    assert_true(uneven[1] > 50);
+}
+
 /* In the other three the depot is one more uniform point; in clustered it is a centre of its own. */
 static void depots_are_placed_as_described(void **state)
 {
@@ -374,6 +418,7 @@ int main(void)
         cmocka_unit_test(implosion_draws_nodes_together),
         cmocka_unit_test(demands_are_uniform_on_their_range),
         cmocka_unit_test(library_instances_vary_like_the_library),
+        cmocka_unit_test(library_tours_have_dense_places),
         cmocka_unit_test(depots_are_placed_as_described),
         cmocka_unit_test(nonsense_is_refused),
     };

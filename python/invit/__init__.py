@@ -259,8 +259,8 @@ def solve(coords: Union[Coords, Instance], demands: Optional[Sequence[int]] = No
 
 def generate(problem: str = "tsp", size: int = 100, distribution: str = "uniform", seed: int = 1, index: int = 0,
              capacity: Optional[int] = None, library: bool = False) -> Instance:
-    """Instance `index` of stream `seed` of one of the four MSVDRP distributions; with `library`, a CVRP's capacity,
-    demands and depot vary as in CVRPLIB's X set."""
+    """Instance `index` of stream `seed` of one of the four MSVDRP distributions; with `library` more like
+    those of TSPLIB (dense patches, rows and grids) and CVRPLIB's X set (capacity, demands and depot)."""
     options, out = lib.invit_generate_defaults(), c.c_void_p()
     if capacity is not None:
         options.capacity = capacity

@@ -97,11 +97,12 @@ static const cli_option options[] = {
      .max = 2147483647,
      .help = "CVRP: largest demand"},
     {.name = "library",
-     .modes = CVRP,
+     .modes = TSP | CVRP,
      .type = CLI_BOOL,
      .offset = offsetof(values, library),
-     .help = "CVRP: capacity, demands and depot as in CVRPLIB's X set: routes of 3 to 25 customers, seven "
-             "kinds of demands, depots in the centre, in a corner or anywhere"},
+     .help = "more like the libraries: TSP: dense patches, rows and grids, as in TSPLIB; CVRP: capacity, "
+             "demands and depot as in CVRPLIB's X set: routes of 3 to 25 customers, seven kinds of demands, "
+             "depots in the centre, in a corner or anywhere"},
     CLI_QUIET(values, common),
     CLI_END,
 };

@@ -47,8 +47,9 @@ static const row table[] = {
      0},
     {"demand-max", "N", "CVRP demands are uniform on 1..N", WHOLE, FIELD(demand_max), 1, 1000000},
     {"library", "X",
-     "share of the CVRP instances with depots, demands and routes as in CVRPLIB's X set, not as above", REAL,
-     FIELD(library), 0, 1},
+     "share of instances like the libraries': TSP with dense patches, rows and grids, CVRP with the X set's "
+     "depots, demands and capacities",
+     REAL, FIELD(library), 0, 1},
     {"labels", "FILE", "learn from a label file instead of fresh instances", TEXT, FIELD(labels), 0, 0},
     {"mentor", "FILE", "imitate: learn what this model thinks of each choice, instead of the teacher's tours",
      TEXT, FIELD(mentor), 0, 0},

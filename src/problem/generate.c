@@ -96,6 +96,57 @@ static void min_max_scale(double *xy, int64_t n)
         for (int a = 0; a < 2; a++) xy[2 * i + a] = (xy[2 * i + a] - low[a]) / side;
 }
 
+/* ---- like the libraries' -------------------------------------------------------------------------- */
+
+enum { CLOUD, BOX, GRID };
+
+/* Nodes around (x, y): a normal cloud, a box, or rows of drill holes of which some are missing. */
+typedef struct patch {
+    uint32_t kind, columns;
+    double x, y, size, across, along;
+    int64_t next; /* hole */
+} patch;
+
+static void place_in(patch *p, inv_rng *rng, double *at)
+{
+    double dx, dy;
+    if (p->kind == CLOUD) {
+        dx = 0.25 * p->size * inv_rng_normal(rng);
+        dy = 0.25 * p->size * inv_rng_normal(rng);
+    } else if (p->kind == BOX) {
+        dx = p->size * (inv_rng_double(rng) - 0.5);
+        dy = p->size * (inv_rng_double(rng) - 0.5);
+    } else {
+        dx = p->across * (double)(p->next % p->columns);
+        dy = p->along * (double)(p->next / p->columns);
+        p->next += 1 + (inv_rng_double(rng) < 0.15);
+    }
+    at[0] = p->x + dx;
+    at[1] = p->y + dy;
+}
+
+/* What TSPLIB's instances have and the four distributions have not: density that differs a thousandfold, rows
+ * and grids. Between half and all of the nodes move into one to six patches. */
+static void lay_patches(inv_rng *rng, double *xy, int64_t n)
+{
+    enum { MOST = 6, SMALLEST = 6 }; /* the smallest have a side of 2^-7 to 2^-6 */
+    patch patches[MOST];
+    uint32_t count = 1 + inv_rng_below(rng, MOST);
+    double stay = 0.5 * inv_rng_double(rng), each = (double)n / count;
+    for (uint32_t i = 0; i < count; i++) {
+        patch *p = &patches[i];
+        *p =
+            (patch){.kind = inv_rng_below(rng, GRID + 1), .x = inv_rng_double(rng), .y = inv_rng_double(rng)};
+        p->size = (0.5 + 0.5 * inv_rng_double(rng)) / (1 << inv_rng_below(rng, SMALLEST + 1));
+        p->columns = 1 + inv_rng_below(rng, 1 + (uint32_t)(2 * sqrt(each)));
+        p->across = p->size / p->columns;
+        bool square = inv_rng_below(rng, 2) == 0;
+        p->along = square ? p->across : p->size / ceil(each / p->columns);
+    }
+    for (int64_t i = 0; i < n; i++)
+        if (inv_rng_double(rng) >= stay) place_in(&patches[inv_rng_below(rng, count)], rng, xy + 2 * i);
+}
+
 static int32_t draw_demand(inv_rng *rng, int32_t low, int32_t high)
 {
     return low + (int32_t)inv_rng_below(rng, (uint32_t)(high - low) + 1);
@@ -110,7 +161,7 @@ static double draw_route_size(inv_rng *rng)
 
 /* What the X instances of CVRPLIB vary (Uchoa et al., New benchmark instances for the capacitated vehicle
  * routing problem, 2017), on top of where the customers are. */
-static void library(inv_rng *rng, invit_instance *p)
+static void vary_vehicles(inv_rng *rng, invit_instance *p)
 {
     enum { CENTRE, CORNER, ANYWHERE };
     enum { BY_QUADRANT = 5, MOSTLY_SMALL };
@@ -193,7 +244,10 @@ invit_status invit_generate_with(invit_problem problem, invit_distribution distr
     }
     min_max_scale(p->xy, p->n);
     if (cvrp && options->library) {
-        library(&rng, p);
+        vary_vehicles(&rng, p);
+    } else if (options->library) {
+        lay_patches(&rng, p->xy, p->n);
+        min_max_scale(p->xy, p->n);
     } else if (cvrp) {
         p->capacity = options->capacity;
         for (int32_t i = 1; i < p->n; i++)
@@ -202,8 +256,8 @@ invit_status invit_generate_with(invit_problem problem, invit_distribution distr
 
     char name[128];
     snprintf(name, sizeof name, "%s%lld-%s%s-s%llu-i%llu", cvrp ? "cvrp" : "tsp", (long long)size,
-             distribution_names[distribution], cvrp && options->library ? "-library" : "",
-             (unsigned long long)seed, (unsigned long long)index);
+             distribution_names[distribution], options->library ? "-library" : "", (unsigned long long)seed,
+             (unsigned long long)index);
     invit_status status = invit_instance_set_name(p, name, err);
     if (status != INVIT_OK) {
         invit_instance_destroy(p);
