@@ -135,8 +135,10 @@ static void lay_patches(inv_rng *rng, double *xy, int64_t n)
     double stay = 0.5 * inv_rng_double(rng), each = (double)n / count;
     for (uint32_t i = 0; i < count; i++) {
         patch *p = &patches[i];
-        *p =
-            (patch){.kind = inv_rng_below(rng, GRID + 1), .x = inv_rng_double(rng), .y = inv_rng_double(rng)};
+        p->next = 0;
+        p->kind = inv_rng_below(rng, GRID + 1);
+        p->x = inv_rng_double(rng);
+        p->y = inv_rng_double(rng);
         p->size = (0.5 + 0.5 * inv_rng_double(rng)) / (1 << inv_rng_below(rng, SMALLEST + 1));
         p->columns = 1 + inv_rng_below(rng, 1 + (uint32_t)(2 * sqrt(each)));
         p->across = p->size / p->columns;
