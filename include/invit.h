@@ -155,7 +155,7 @@ typedef struct invit_generate_options {
     int64_t capacity;   /* CVRP: vehicle capacity (50)                               */
     int32_t demand_min; /* CVRP: demands are uniform on demand_min..demand_max (1)   */
     int32_t demand_max; /* (10)                                                      */
-    bool library;       /* more like the libraries' instances (false). TSP: most nodes move into dense patches, rows and
+    bool like_library;  /* more like the libraries' instances (false). TSP: most nodes move into dense patches, rows and
                          * grids, as in TSPLIB. CVRP: instead of the above, capacity, demands and depot are drawn as for
                          * CVRPLIB's X set: routes of 3 to 25 customers, seven kinds of demands, the depot in the
                          * centre, in a corner or anywhere */
@@ -456,7 +456,7 @@ typedef struct invit_train_options {
     char data[512];          /* data: "uniform:100,clustered:200-500:2": distribution:size[-size][:share]         */
     char capacity[32];       /* capacity: "50" or a range "30-200"; 0: by size as published                       */
     int64_t demand_max;      /* demand-max: demands are uniform on 1..demand-max                                  */
-    double library;          /* library: share of the instances that are made more like those of the libraries     */
+    double like_library;     /* library: share of the instances that are made more like those of the libraries     */
     char labels[1024];       /* labels: file of ready labels instead of fresh ones                                */
     char mentor[1024];       /* mentor: a model whose opinion is learned instead of the teacher's tours            */
     double effort;           /* effort: of the teacher                                                            */

@@ -31,7 +31,7 @@ static uint64_t hash_of_four(invit_problem problem, invit_distribution d, bool l
 {
     invit_generate_options o = invit_generate_defaults();
     uint64_t h = 0xcbf29ce484222325u;
-    o.library = library;
+    o.like_library = library;
     for (uint64_t i = 0; i < 4; i++) {
         invit_instance *p;
         assert_int_equal(invit_generate_with(problem, d, 200, 1, i, &o, &p, NULL), INVIT_OK);
@@ -315,7 +315,7 @@ static void demands_are_uniform_on_their_range(void **state)
 static void library_instances_vary_like_the_library(void **state)
 {
     (void)state;
-    invit_generate_options o = {.library = true};
+    invit_generate_options o = {.like_library = true};
     int centre = 0, corner = 0, units = 0, large = 0, small = 0;
     double sizes = 0;
     for (uint64_t i = 0; i < 700; i++) {
@@ -356,7 +356,7 @@ static void library_tours_have_dense_places(void **state)
     for (int library = 0; library < 2; library++)
         for (uint64_t i = 0; i < 100; i++) {
             enum { N = 300 };
-            invit_generate_options o = {.library = library};
+            invit_generate_options o = {.like_library = library};
             invit_instance *p;
             assert_int_equal(invit_generate_with(INVIT_TSP, INVIT_UNIFORM, N, 1, i, &o, &p, NULL), INVIT_OK);
             double near[N], widest = 0;

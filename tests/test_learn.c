@@ -105,7 +105,7 @@ static void mixes_are_read_and_drawn_by_share(void **state)
     invit_train_defaults(INVIT_CVRP, INVIT_IMITATE, &o);
     strcpy(o.data, "uniform:20");
     strcpy(o.capacity, "50");
-    o.library = 0.25;
+    o.like_library = 0.25;
     assert_int_equal(inv_mix_parse(&m, &o, &err), INVIT_OK);
     int other = 0;
     for (int i = 0; i < 1000; i++) {

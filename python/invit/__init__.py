@@ -264,7 +264,7 @@ def generate(problem: str = "tsp", size: int = 100, distribution: str = "uniform
     options, out = lib.invit_generate_defaults(), c.c_void_p()
     if capacity is not None:
         options.capacity = capacity
-    options.library = library
+    options.like_library = library
     call("invit_generate_with", _choose("problem", problem, PROBLEMS), _choose("distribution", distribution, DISTRIBUTIONS),
          size, seed, index, c.byref(options), c.byref(out))
     return Instance._adopt(out)

@@ -51,7 +51,7 @@ class SolveResult(c.Structure):
 
 
 class GenerateOptions(c.Structure):
-    _fields_ = [("capacity", c.c_int64), ("demand_min", c.c_int32), ("demand_max", c.c_int32), ("library", c.c_bool)]
+    _fields_ = [("capacity", c.c_int64), ("demand_min", c.c_int32), ("demand_max", c.c_int32), ("like_library", c.c_bool)]
 
 
 class CheckResult(c.Structure):

@@ -13,7 +13,7 @@ enum { FORMAT_AUTO, FORMAT_MSVDRP, FORMAT_TSPLIB };
 typedef struct values {
     int64_t size, count, capacity;
     int dist, format, demand_min, demand_max;
-    bool library;
+    bool like_library;
     double scale;
     const char *output;
     cli_common common;
@@ -99,7 +99,7 @@ static const cli_option options[] = {
     {.name = "library",
      .modes = TSP | CVRP,
      .type = CLI_BOOL,
-     .offset = offsetof(values, library),
+     .offset = offsetof(values, like_library),
      .help = "more like the libraries: TSP: dense patches, rows and grids, as in TSPLIB; CVRP: capacity, "
              "demands and depot as in CVRPLIB's X set: routes of 3 to 25 customers, seven kinds of demands, "
              "depots in the centre, in a corner or anywhere"},
@@ -129,7 +129,7 @@ static invit_status generate(const values *v, invit_problem problem, int64_t ind
     invit_generate_options o = {.capacity = v->capacity,
                                 .demand_min = v->demand_min,
                                 .demand_max = v->demand_max,
-                                .library = v->library};
+                                .like_library = v->like_library};
     return invit_generate_with(problem, (invit_distribution)v->dist, v->size, v->common.seed, (uint64_t)index,
                                &o, out, err);
 }
@@ -359,7 +359,7 @@ int cmd_gen(int argc, char **argv)
     else
         code = cli_check_mode(&args, 1u << kind, kinds[kind]);
     static const char *const ranges[] = {"capacity", "demand-min", "demand-max"};
-    for (int i = 0; i < 3 && code == CLI_GO && v.library; i++)
+    for (int i = 0; i < 3 && code == CLI_GO && v.like_library; i++)
         if (cli_given(&args, ranges[i]))
             code = cli_bad_usage("--library draws what --%s would set; give one of them", ranges[i]);
     if (code == CLI_GO)

@@ -55,7 +55,8 @@ static invit_status parse_source(const char **text, inv_source *s, double *share
 
 invit_status inv_mix_parse(inv_mix *m, const invit_train_options *o, invit_error *err)
 {
-    *m = (inv_mix){.problem = o->problem, .demand_max = (int32_t)o->demand_max, .library = o->library};
+    *m = (inv_mix){
+        .problem = o->problem, .demand_max = (int32_t)o->demand_max, .like_library = o->like_library};
     const char *text = o->data;
     double sum = 0;
     do {
@@ -107,7 +108,7 @@ invit_status inv_mix_draw(const inv_mix *m, inv_rng *rng, invit_instance **out, 
     g.capacity = m->capacity_high > 0 ? draw_between(m->capacity_low, m->capacity_high, rng)
                                       : inv_published_capacity(size);
     if (g.capacity < g.demand_max) g.capacity = g.demand_max;
-    g.library = m->library > 0 && inv_rng_double(rng) < m->library;
+    g.like_library = m->like_library > 0 && inv_rng_double(rng) < m->like_library;
     uint64_t seed = inv_rng_u64(rng), index = inv_rng_u64(rng);
     return invit_generate_with(m->problem, s->distribution, size, seed, index, &g, out, err);
 }

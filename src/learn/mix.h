@@ -19,8 +19,8 @@ typedef struct inv_mix {
     inv_source source[INV_MAX_SOURCES];
     int32_t capacity_low, capacity_high; /* CVRP; 0: by size, as published */
     int32_t demand_max;
-    double library;  /* share of instances like the libraries', whatever capacity and demand_max say */
-    int32_t largest; /* nodes of the largest instance, depot included */
+    double like_library; /* share of instances like the libraries', whatever capacity and demand_max say */
+    int32_t largest;     /* nodes of the largest instance, depot included */
 } inv_mix;
 
 /* Reads "uniform:100,clustered:200-500:2": the shares are shares of the nodes, so of the decisions. */

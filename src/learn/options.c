@@ -49,7 +49,7 @@ static const row table[] = {
     {"library", "X",
      "share of instances like the libraries': TSP with dense patches, rows and grids, CVRP with the X set's "
      "depots, demands and capacities",
-     REAL, FIELD(library), 0, 1},
+     REAL, FIELD(like_library), 0, 1},
     {"labels", "FILE", "learn from a label file instead of fresh instances", TEXT, FIELD(labels), 0, 0},
     {"mentor", "FILE", "imitate: learn what this model thinks of each choice, instead of the teacher's tours",
      TEXT, FIELD(mentor), 0, 0},

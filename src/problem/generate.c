@@ -216,7 +216,7 @@ static invit_status check_request(invit_problem problem, invit_distribution dist
                         (int)distribution);
     if (size < 1 || size > 1000000000)
         return inv_fail(err, INVIT_ERR_ARGUMENT, "size %lld is not in 1..1000000000", (long long)size);
-    if (problem == INVIT_CVRP && !o->library &&
+    if (problem == INVIT_CVRP && !o->like_library &&
         (o->demand_min < 0 || o->demand_max < o->demand_min || o->demand_max > o->capacity ||
          o->capacity < 1 || o->capacity > INT32_MAX))
         return inv_fail(err, INVIT_ERR_ARGUMENT, "demands %d..%d do not fit 0..%lld (the capacity)",
@@ -245,9 +245,9 @@ invit_status invit_generate_with(invit_problem problem, invit_distribution distr
         if (distribution == INVIT_IMPLOSION) implosion(&rng, xy, size);
     }
     min_max_scale(p->xy, p->n);
-    if (cvrp && options->library) {
+    if (cvrp && options->like_library) {
         vary_vehicles(&rng, p);
-    } else if (options->library) {
+    } else if (options->like_library) {
         lay_patches(&rng, p->xy, p->n);
         min_max_scale(p->xy, p->n);
     } else if (cvrp) {
@@ -258,8 +258,8 @@ invit_status invit_generate_with(invit_problem problem, invit_distribution distr
 
     char name[128];
     snprintf(name, sizeof name, "%s%lld-%s%s-s%llu-i%llu", cvrp ? "cvrp" : "tsp", (long long)size,
-             distribution_names[distribution], options->library ? "-library" : "", (unsigned long long)seed,
-             (unsigned long long)index);
+             distribution_names[distribution], options->like_library ? "-library" : "",
+             (unsigned long long)seed, (unsigned long long)index);
     invit_status status = invit_instance_set_name(p, name, err);
     if (status != INVIT_OK) {
         invit_instance_destroy(p);

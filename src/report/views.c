@@ -144,7 +144,8 @@ static void draw_labels(const scene *s, const inv_map *m, cairo_t *cr)
             if (q >= least && later && (next < 0 || q > t->probability[next])) next = j;
         }
         if (next < 0) return;
-        before = t->probability[last = next];
+        last = next;
+        before = t->probability[next];
         double x, y;
         char text[32];
         inv_map_point(m, next == t->action ? 0 : t->neighbour[next], &x, &y);
