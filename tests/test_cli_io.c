@@ -114,7 +114,7 @@ static void solutions_are_checked(void **state)
     expect(0, "\"feasible\": true");
     expect(0, "\"length\": 12,");
     assert_int_equal(run("printf '0,1 1\\n' | invit check '%s/triangle.tsp' -", TEST_DATA), 1);
-    expect(1, "triangle: infeasible: node 2 is not visited");
+    expect(1, "triangle: infeasible: node 2, counted from 0, is not visited");
     assert_int_equal(run("printf '0,1,2 99\\n' | invit check '%s/triangle.tsp' -", TEST_DATA), 0);
     expect(0, "the file claims a length of 99");
     assert_int_equal(

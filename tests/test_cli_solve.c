@@ -193,6 +193,19 @@ static void mistakes_are_explained(void **state)
     assert_int_equal(run("solve a.tsp --model a.tsp"), 1);
     assert_int_equal(run("solve a.tsp -c greedy -o no/such/folder/a.tour"), 1);
     assert_int_equal(run("solve a.tsp --start b.vrp"), 1);
+    /* what cannot be written is refused before solving */
+    assert_int_equal(run("solve b.vrp --time 100 -o b.tour"), 1);
+    says("routes go to a .sol");
+    assert_int_equal(run("solve a.tsp --time 100 -o a.jpg"), 1);
+    says(".svg, .png or .pdf");
+    assert_int_equal(run("solve many.txt --time 100 -o many.csv"), 1);
+    says("choose one with --index");
+    assert_int_equal(run("solve b.vrp --time 100 --capacity 99"), 1);
+    says("CSV table only");
+    assert_int_equal(run("solve a.tsp --model tsp-99v"), 1);
+    says("no bundled model");
+    must(run("solve many.txt --index 1 -c greedy --time 0 -q -o stops.csv && head -1 stops.csv"));
+    says("route,stop");
     assert_int_equal(run("solve"), 2);
 }
 

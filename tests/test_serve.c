@@ -171,6 +171,9 @@ static void answers_the_simple_calls(void **state)
            "{\"instance\":{\"problem\":\"cvrp\",\"coords\":[[0,0],[1,0],[0,1]],\"demands\":[0,3,3],"
            "\"capacity\":5},\"time\":0}",
            200, "\"routes\":[[");
+    expect(*state, "POST", "/v1/solve", JSON,
+           "{\"instance\":{\"coords\":[[0,0],[1,0],[0,1]],\"demands\":[0,3,3],\"capacity\":5},\"time\":0}",
+           200, "\"problem\":\"cvrp\""); /* demands say what it is */
 }
 
 static void refuses_what_is_wrong(void **state)
@@ -216,6 +219,13 @@ static void refuses_what_is_wrong(void **state)
          "NAME: x\nTYPE: TSP\nDIMENSION: 2\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 0 0\n2 a 0\n",
          422, ":7:"},
         {"POST", "/v1/generate", JSON, "{\"distribution\": \"spiral\"}", 422, "uniform, clustered"},
+        {"POST", "/v1/generate", JSON, "{\"n\": 3}", 422, "\\\"n\\\" is not known"},
+        {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2]]}, \"tiem\": 1}", 422,
+         "time rollouts"},
+        {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2]], \"demand\": [0]}}", 422,
+         "is not known"},
+        {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2],[3,4]], \"capacity\": 5}}", 422,
+         "\\\"demands\\\" must be"},
         {"POST", "/v1/generate", JSON, "{\"size\": 1000000000}", 422, "\\\"size\\\" must be"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

@@ -353,6 +353,18 @@ static void defaults_follow_the_size(void **state)
     assert_int_equal(invit_default_rollouts(10000), 8);
     assert_int_equal(invit_default_rollouts(100000), 4);
     assert_int_equal(invit_default_rollouts(10000000), 1);
+    for (int cvrp = 0; cvrp < 2; cvrp++) { /* customers count, the depot does not */
+        invit_problem problem = cvrp ? INVIT_CVRP : INVIT_TSP;
+        invit_instance *p = instance(problem, 200);
+        invit_model *m = tiny_model(problem);
+        invit_solve_options o = invit_solve_defaults();
+        invit_solve_result r;
+        o.seconds = 0;
+        invit_solution_destroy(solve(p, m, &o, &r));
+        assert_int_equal(r.rollouts, 64);
+        invit_model_destroy(m);
+        invit_instance_destroy(p);
+    }
     assert_true(fabs(invit_default_seconds(100) - 2) < 1e-9);
     assert_true(fabs(invit_default_seconds(1000) - 7) < 1e-9);
     assert_true(fabs(invit_default_seconds(20000) - 60) < 1e-9);

@@ -28,7 +28,8 @@ static const cli_option options[] = {
      .offset = offsetof(eval_values, models),
      .metavar = "FILE",
      .fallback = "the bundled ones",
-     .help = "weights; give one for TSP and one for CVRP to do both"},
+     .help = "weights, a file or a bundled model's name, like tsp-3v; give one for TSP and one for CVRP to "
+             "do both"},
     {.name = "limit",
      .letter = 'n',
      .type = CLI_INT,

@@ -8,7 +8,7 @@
 
 typedef struct values {
     const char *output, *title, *model;
-    int64_t index, views;
+    int64_t index, views, capacity;
     double best_known, width, scale;
     bool linear;
     cli_list trace;
@@ -30,6 +30,7 @@ static const cli_option options[] = {
      .min = 0,
      .max = 1e15,
      .help = "which instance of a file with many, from 0"},
+    CLI_CAPACITY(values, capacity),
     {.name = "best-known",
      .type = CLI_DOUBLE,
      .offset = offsetof(values, best_known),
@@ -115,13 +116,26 @@ static bool is_run(const char *path)
            strcmp(slash ? slash + 1 : path, "log.jsonl") == 0;
 }
 
+static invit_status read_instance(const char *path, const values *v, invit_instance **out, invit_error *err)
+{
+    invit_reader *reader = NULL;
+    if (!v->capacity) return invit_instance_read(path, v->index, out, err);
+    invit_status status = invit_reader_open(path, &reader, err); /* a table: one instance */
+    if (status == INVIT_OK) {
+        invit_reader_set_capacity(reader, v->capacity);
+        status = invit_reader_next(reader, out, err);
+    }
+    invit_reader_close(reader);
+    return status;
+}
+
 static int draw_instance(const values *v, const cli_args *args, invit_plot_options *o)
 {
     invit_error err;
     invit_instance *instance = NULL;
     invit_solution *solution = NULL;
     int code = CLI_OK;
-    if (invit_instance_read(args->item[0], v->index, &instance, &err) != INVIT_OK) goto failed;
+    if (read_instance(args->item[0], v, &instance, &err) != INVIT_OK) goto failed;
     if (args->count > 1 &&
         invit_solution_read(args->item[1], instance, v->index, &solution, NULL, &err) != INVIT_OK)
         goto failed;
@@ -169,7 +183,7 @@ static int draw_views(const values *v, const cli_args *args, const invit_plot_op
     invit_model *model = NULL;
     invit_solution *solution = NULL;
     int code = CLI_OK;
-    if (invit_instance_read(args->item[0], v->index, &instance, &err) != INVIT_OK) goto failed;
+    if (read_instance(args->item[0], v, &instance, &err) != INVIT_OK) goto failed;
     invit_status loaded = v->model ? invit_model_load(v->model, &model, &err)
                                    : invit_model_load_default(invit_instance_problem(instance), &model, &err);
     if (loaded != INVIT_OK) goto failed;

@@ -36,7 +36,7 @@ static const cli_option options[] = {
      AT(model),
      .metavar = "FILE",
      .fallback = "the bundled ones",
-     .help = "model to construct with"},
+     .help = "model to construct with: a file, or a bundled model's name"},
     {.name = "threads",
      .letter = 'j',
      .type = CLI_INT,

@@ -52,7 +52,7 @@ static const cli_option options[] = {
      .offset = AT(model),
      .metavar = "FILE",
      .fallback = "the bundled one",
-     .help = "weights of the policy"},
+     .help = "weights of the policy: a file, or a bundled model's name, like tsp-3v"},
     CLI_METHOD(solve_values, method),
     {.name = "start",
      .type = CLI_STRING,
@@ -82,14 +82,7 @@ static const cli_option options[] = {
      .offset = AT(metric),
      .choices = "file|exact|euc_2d|ceil_2d|att|geo|haversine",
      .help = "measure by this rule instead of the file's own; haversine: x is longitude, y latitude, metres"},
-    {.name = "capacity",
-     .type = CLI_INT64,
-     .offset = AT(capacity),
-     .metavar = "Q",
-     .fallback = "the file's",
-     .min = 1,
-     .max = 2147483647,
-     .help = "capacity for a CSV file with demands and no capacity column"},
+    CLI_CAPACITY(solve_values, capacity),
     {.name = "trace",
      .type = CLI_STRING,
      .offset = AT(trace),
@@ -311,8 +304,30 @@ static void print_text(const invit_instance *p, const invit_solve_result *r, dou
     printf("; checked\n");
 }
 
+/* How the solution will be written, by the file's name. Says before solving what would not be possible after.
+ */
+static invit_status choose_output(const session *s, const invit_instance *p, invit_format format,
+                                  invit_solution_format *out, invit_error *err)
+{
+    static const char *const pictures[] = {".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".eps"};
+    const char *path = s->v->output, *dot = path ? strrchr(path, '.') : NULL;
+    bool cvrp = invit_instance_problem(p) == INVIT_CVRP, lines = false;
+    *out = invit_solution_format_for(path ? path : "", invit_instance_problem(p));
+    if (dot && cvrp && *out == INVIT_SOLUTION_TOUR)
+        return fail(err, INVIT_ERR_ARGUMENT, "%s: a .tour is for TSPs; routes go to %s", path, "a .sol");
+    for (size_t i = 0; dot && i < sizeof pictures / sizeof *pictures; i++)
+        if (strcasecmp(dot, pictures[i]) == 0)
+            return fail(err, INVIT_ERR_ARGUMENT, "%s: a picture's name must end in %s", path,
+                        ".svg, .png or .pdf");
+    if (format == INVIT_FORMAT_MSVDRP && *out != INVIT_SOLUTION_GEOJSON && *out != INVIT_SOLUTION_STOPS)
+        lines = !dot || (strcasecmp(dot, ".tour") != 0 && strcasecmp(dot, ".sol") != 0);
+    if (lines) *out = INVIT_SOLUTION_MSVDRP; /* many instances, a line each */
+    return INVIT_OK;
+}
+
 static invit_status hand_over(session *s, const invit_instance *p, const invit_solution *solution,
-                              const invit_solve_result *r, invit_format format, double read, invit_error *err)
+                              const invit_solve_result *r, invit_solution_format format, double read,
+                              invit_error *err)
 {
     const solve_values *v = s->v;
     double total = now() - s->began;
@@ -325,11 +340,7 @@ static invit_status hand_over(session *s, const invit_instance *p, const invit_s
     if (!v->output) return INVIT_OK;
     if (cli_is_picture(v->output)) return invit_plot(p, solution, v->output, NULL, err);
     invit_solution_info info = {.length = r->length, .seconds = total};
-    invit_solution_format f = invit_solution_format_for(v->output, invit_instance_problem(p));
-    const char *dot = strrchr(v->output, '.');
-    bool said = dot && (strcmp(dot, ".tour") == 0 || strcmp(dot, ".sol") == 0);
-    if (format == INVIT_FORMAT_MSVDRP && !said) f = INVIT_SOLUTION_MSVDRP; /* many instances, a line each */
-    return invit_writer_solution(s->writer, p, solution, f, &info, err);
+    return invit_writer_solution(s->writer, p, solution, format, &info, err);
 }
 
 static void remark(const session *s, const invit_solve_options *asked, const invit_solve_result *r)
@@ -361,8 +372,9 @@ static invit_status solve_one(session *s, const invit_instance *p, invit_format 
     o.better = s->trace ? on_better : NULL;
     o.better_user = s;
 
-    invit_status status = INVIT_OK;
-    if (v->start) status = invit_solution_read(v->start, p, 0, &start, NULL, err);
+    invit_solution_format written;
+    invit_status status = choose_output(s, p, format, &written, err);
+    if (status == INVIT_OK && v->start) status = invit_solution_read(v->start, p, 0, &start, NULL, err);
     o.start = start;
     if (status == INVIT_OK) status = find_model(s, invit_instance_problem(p), &o, err);
     double read = now() - s->began;
@@ -376,11 +388,36 @@ static invit_status solve_one(session *s, const invit_instance *p, invit_format 
     cli_progress_clear(&s->progress);
     if (status == INVIT_OK) {
         remark(s, &o, &result);
-        status = hand_over(s, p, solution, &result, format, read, err);
+        status = hand_over(s, p, solution, &result, written, read, err);
         s->solved++;
     }
     invit_solution_destroy(start);
     invit_solution_destroy(solution);
+    return status;
+}
+
+/* What there can be only one of: a file of many instances needs --index for it. */
+static const char *single(const session *s)
+{
+    const solve_values *v = s->v;
+    invit_solution_format f = invit_solution_format_for(v->output ? v->output : "", INVIT_TSP);
+    return s->trace                                 ? "--trace"
+           : v->start                               ? "--start"
+           : v->output && cli_is_picture(v->output) ? "a picture"
+           : v->output && (f == INVIT_SOLUTION_GEOJSON || f == INVIT_SOLUTION_STOPS)
+               ? "a map or a list of stops"
+               : NULL;
+}
+
+/* Called with the first instance read: a second one is not wanted. */
+static invit_status refuse_more(const session *s, invit_reader *reader, const char *what, invit_error *err)
+{
+    invit_instance *more = NULL;
+    invit_status status = invit_reader_next(reader, &more, err);
+    if (more)
+        status = fail(err, INVIT_ERR_ARGUMENT, "%s: has many instances; choose one with --index for %s",
+                      s->path, what);
+    invit_instance_destroy(more);
     return status;
 }
 
@@ -403,13 +440,8 @@ static invit_status solve_all(session *s, invit_error *err)
         }
         if (status == INVIT_OK && v->metric)
             status = invit_instance_set_metric(p, (invit_metric)(v->metric - 1), err);
-        if (status == INVIT_OK && s->solved > 0 &&
-            (s->trace || (v->output && cli_is_picture(v->output)) || v->start))
-            status = fail(err, INVIT_ERR_ARGUMENT, "%s: has many instances; choose one with --index for %s",
-                          s->path,
-                          s->trace   ? "--trace"
-                          : v->start ? "--start"
-                                     : "a picture");
+        if (status == INVIT_OK && i == 0 && !one && single(s))
+            status = refuse_more(s, reader, single(s), err);
         if (status == INVIT_OK && (!one || i == v->index))
             status = solve_one(s, p, invit_reader_format(reader), err);
         invit_instance_destroy(p);

@@ -93,6 +93,12 @@ typedef struct cli_common {
         .name = "time", .letter = 't', .type = CLI_SECONDS, .offset = offsetof(values, field.time),          \
         .metavar = "SECONDS", .min = 0, .max = 1e9, .help = meaning                                          \
     }
+#define CLI_CAPACITY(values, field)                                                                          \
+    {                                                                                                        \
+        .name = "capacity", .type = CLI_INT64, .offset = offsetof(values, field), .metavar = "Q",            \
+        .fallback = "the file's", .min = 1, .max = 2147483647,                                               \
+        .help = "CSV with demands: the vehicles' capacity, instead of the table's own if it has one"         \
+    }
 #define CLI_QUIET(values, field)                                                                             \
     {                                                                                                        \
         .name = "quiet", .letter = 'q', .type = CLI_BOOL, .offset = offsetof(values, field.quiet),           \

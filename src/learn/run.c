@@ -329,7 +329,7 @@ static invit_status finish(run *r, bool finished, invit_error *err)
 
 static invit_status open_directory(run *r, const invit_train_options *o, bool resume, invit_error *err)
 {
-    if (!o->run[0]) return inv_fail(err, INVIT_ERR_ARGUMENT, "a run needs a directory (run)");
+    if (!o->run[0]) return inv_fail(err, INVIT_ERR_ARGUMENT, "a run needs a directory: --run DIR");
     name_files(r, o->run);
     if (!r->writer) return INVIT_OK;
     if (resume && !exists(r->config))

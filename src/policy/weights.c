@@ -193,7 +193,13 @@ invit_status invit_model_load(const char *path, invit_model **out, invit_error *
     inv_safetensors s;
     char bundled[INV_MODEL_PATH];
     *out = NULL;
-    if (!strchr(path, '/') && access(path, F_OK) != 0 && inv_find_model(path, bundled)) path = bundled;
+    if (!strchr(path, '/') && access(path, F_OK) != 0) {
+        if (inv_find_model(path, bundled))
+            path = bundled;
+        else if (!strchr(path, '.'))
+            return inv_fail(err, INVIT_ERR_IO,
+                            "%.80s: there is no such file and no bundled model of that name", path);
+    }
     INV_CHECK(inv_safetensors_read(path, &s, err));
     invit_status status = inv_model_from_safetensors(&s, path, out, err);
     inv_safetensors_free(&s);

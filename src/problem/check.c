@@ -112,15 +112,19 @@ static bool visits_each_once(const invit_instance *p, const invit_solution *s, u
                 return false;
             }
             if (seen[node[i]]++) {
-                refuse(result, "route %d, position %d: node %d is visited a second time", r + 1, i + 1,
-                       node[i]);
+                refuse(result,
+                       cvrp ? "route %d, position %d: customer %d is visited a second time"
+                            : "route %d, position %d: node %d, counted from 0, is visited a second time",
+                       r + 1, i + 1, node[i]);
                 return false;
             }
         }
     }
     for (int64_t v = cvrp ? 1 : 0; v < n; v++)
         if (!seen[v]) {
-            refuse(result, "node %lld is not visited", (long long)v);
+            refuse(result,
+                   cvrp ? "customer %lld is not visited" : "node %lld, counted from 0, is not visited",
+                   (long long)v);
             return false;
         }
     return true;

@@ -200,6 +200,11 @@ invit_status invit_reader_next(invit_reader *r, invit_instance **out, invit_erro
 {
     *out = NULL;
     invit_instance *p = NULL;
+    if (r->state.capacity && r->format != INVIT_FORMAT_CSV)
+        return inv_fail(
+            err, INVIT_ERR_ARGUMENT,
+            "%s: a capacity can be given along with a CSV table only; this file has its own or needs none",
+            r->text.name);
     INV_CHECK(r->next(&r->text, &r->state, &p, err));
     if (p && strcmp(p->name, "unnamed") == 0) {
         char name[512];

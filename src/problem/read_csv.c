@@ -25,8 +25,9 @@ typedef struct csv {
     char *field; /* the field at hand, without its quotes; as long as the buffer */
     inv_points points;
     int32_t *demand;
-    int64_t demand_room;
-    char *labels; /* one after the other, each with its NUL                          */
+    int64_t demand_room, largest_line;
+    int32_t largest; /* demand, and its line above */
+    char *labels;    /* one after the other, each with its NUL                          */
     size_t label_bytes, label_room;
     int64_t capacity; /* 0: not said                                                     */
 } csv;
@@ -193,6 +194,7 @@ static invit_status keep_demand(csv *c, double demand, int64_t line, invit_error
         c->demand_room = room;
     }
     c->demand[i] = (int32_t)demand;
+    if (demand > c->largest) c->largest = (int32_t)demand, c->largest_line = line;
     return INVIT_OK;
 }
 
@@ -247,12 +249,14 @@ static invit_status build(csv *c, int64_t capacity, invit_instance **out, invit_
     if (c->has[DEMAND] && !c->capacity)
         return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
                              "expected the vehicles' capacity with these demands: in a column 'capacity', or "
-                             "given along with the file");
-    for (int64_t i = 1; c->has[DEMAND] && i < n; i++)
-        if (c->demand[i] > c->capacity)
-            return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
-                                 "demand %d of row %lld: expected at most the capacity, %lld", c->demand[i],
-                                 (long long)i + 1, (long long)c->capacity);
+                             "given along with the table (--capacity)");
+    if (c->has[DEMAND] && c->largest > c->capacity)
+        return inv_text_fail(c->t, c->largest_line, INVIT_ERR_INPUT, err,
+                             "demand %d: expected at most the capacity, %lld", c->largest,
+                             (long long)c->capacity);
+    if (capacity && !c->has[DEMAND])
+        return inv_text_fail(c->t, 1, INVIT_ERR_INPUT, err,
+                             "expected a column 'demand', since a capacity was given");
     INV_CHECK(inv_points_to_instance(&c->points, c->has[X] ? INVIT_EXACT : INVIT_HAVERSINE, out, err));
     invit_instance *p = *out;
     if (c->has[DEMAND]) {

@@ -177,8 +177,8 @@ static invit_status read_coords(tsplib *f, invit_error *err)
         INV_CHECK(inv_points_add(&f->points, x, y, err));
     }
     if (f->dimension && f->points.n < f->dimension)
-        return inv_text_expected(t, err, "%lld nodes (DIMENSION), got %lld",
-                                 (long long)f->dimension, (long long)f->points.n);
+        return inv_text_expected(t, err, "%lld nodes (DIMENSION), got %lld", (long long)f->dimension,
+                                 (long long)f->points.n);
     return INVIT_OK;
 }
 
@@ -364,6 +364,8 @@ static invit_status read_section(tsplib *f, const char *key, size_t k, int64_t l
         *done = true;
         return INVIT_OK;
     }
+    if (word_is(key, k, "Route") || word_is(key, k, "Cost"))
+        return inv_text_fail(f->t, line, INVIT_ERR_INPUT, err, "this is a solution: expected an instance");
     return inv_text_fail(f->t, line, INVIT_ERR_UNSUPPORTED, err,
                          "%.*s: expected a TSPLIB keyword with a value, NODE_COORD_SECTION, DEMAND_SECTION, "
                          "DEPOT_SECTION or EOF",

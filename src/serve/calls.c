@@ -91,7 +91,9 @@ static invit_status read_request(const request *r, const json_t *o, bool synchro
     const serve_options *limit = r->server->options;
     int64_t rollouts, seed;
     double longest = synchronous ? limit->sync_time : limit->max_time;
-    invit_status status = wire_number(o, "time", 0, longest, longest < 2 ? longest : 2, &out->time, err);
+    invit_status status = wire_only(o, "instance time rollouts seed watch", err);
+    if (status == INVIT_OK)
+        status = wire_number(o, "time", 0, longest, longest < 2 ? longest : 2, &out->time, err);
     if (status == INVIT_OK) status = wire_integer(o, "rollouts", 1, 1024, 0, &rollouts, err);
     if (status == INVIT_OK) status = wire_integer(o, "seed", 0, INT64_MAX, 1, &seed, err);
     if (status == INVIT_OK)
@@ -140,7 +142,9 @@ enum MHD_Result call_generate(request *r)
     for (int d = INVIT_UNIFORM; d <= INVIT_IMPLOSION; d++)
         if (strcmp(wanted ? wanted : "uniform", invit_distribution_name((invit_distribution)d)) == 0)
             distribution = d;
-    invit_status status = wire_integer(o, "size", 1, r->server->options->max_nodes - 1, 100, &size, &err);
+    invit_status status = wire_only(o, "problem distribution size seed capacity", &err);
+    if (status == INVIT_OK)
+        status = wire_integer(o, "size", 1, r->server->options->max_nodes - 1, 100, &size, &err);
     if (status == INVIT_OK) status = wire_integer(o, "seed", 0, INT64_MAX, 1, &seed, &err);
     if (status == INVIT_OK)
         status =
@@ -175,7 +179,8 @@ static invit_status parse(const request *r, int64_t capacity, invit_instance **o
     invit_reader *reader = NULL;
     *out = NULL;
     invit_status status = invit_reader_open_memory(r->body, r->length, "body", &reader, err);
-    if (status == INVIT_OK && capacity > 0) invit_reader_set_capacity(reader, capacity);
+    if (status == INVIT_OK && capacity > 0 && invit_reader_format(reader) == INVIT_FORMAT_CSV)
+        invit_reader_set_capacity(reader, capacity);
     if (status == INVIT_OK) status = invit_reader_next(reader, out, err);
     invit_reader_close(reader);
     return status;

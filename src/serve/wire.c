@@ -20,6 +20,25 @@ __attribute__((format(printf, 2, 3))) static invit_status refuse(invit_error *er
     return INVIT_ERR_INPUT;
 }
 
+invit_status wire_only(const json_t *object, const char *names, invit_error *err)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)object, key, value)
+    {
+        size_t length = strlen(key);
+        const char *at = names;
+        bool known = false;
+        while (*at && !known) {
+            size_t word = strcspn(at, " ");
+            known = word == length && strncmp(at, key, word) == 0;
+            at += word + (at[word] == ' ');
+        }
+        if (!known) return refuse(err, "\"%.40s\" is not known here; there are: %s", key, names);
+    }
+    return INVIT_OK;
+}
+
 invit_status wire_number(const json_t *object, const char *key, double low, double high, double fallback,
                          double *out, invit_error *err)
 {
@@ -114,12 +133,15 @@ invit_status wire_read_instance(const json_t *object, int64_t max_nodes, invit_i
 {
     static const char *const problems[] = {"tsp", "cvrp"};
     *out = NULL;
-    if (!json_is_object(object))
-        return refuse(err, "the instance must be a JSON object with \"problem\" and \"coords\"");
+    if (!json_is_object(object)) return refuse(err, "\"instance\" must be a JSON object with \"coords\"");
     int problem, metric;
-    invit_status status = read_choice(object, "problem", problems, 2, &problem, err);
+    invit_status status = wire_only(object, "problem name coords demands capacity metric labels", err);
+    if (status == INVIT_OK) status = read_choice(object, "problem", problems, 2, &problem, err);
     if (status == INVIT_OK) status = read_choice(object, "metric", metric_names, 6, &metric, err);
     if (status != INVIT_OK) return status;
+    if (!json_object_get(object, "problem") &&
+        (json_object_get(object, "demands") || json_object_get(object, "capacity")))
+        problem = INVIT_CVRP;
     const json_t *coords = json_object_get(object, "coords");
     size_t n = json_array_size(coords);
     if (!json_is_array(coords) || n < 1)

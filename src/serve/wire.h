@@ -6,14 +6,17 @@
 
 #include <jansson.h>
 
-/* {"problem","name","coords":[[x,y],...],"demands":[...],"capacity","metric","labels"} -> instance; refuses what is
- * not that. */
+/* {"problem","name","coords":[[x,y],...],"demands":[...],"capacity","metric","labels"} -> instance; refuses
+ * what is not that. Without "problem" it is a CVRP when there are demands or a capacity. */
 invit_status wire_read_instance(const json_t *object, int64_t max_nodes, invit_instance **out,
                                 invit_error *err);
 json_t *wire_write_instance(const invit_instance *p);
 /* TSP: [[node, ...]]; CVRP: one list per route; node numbers as in "coords". */
 json_t *wire_write_routes(const invit_solution *s);
 
+/* Refuses members of other names, which are mostly slips of the pen. `names` is a list like "time rollouts
+ * seed". */
+invit_status wire_only(const json_t *object, const char *names, invit_error *err);
 /* Reads a member with a check of its kind and range; the default when it is absent. */
 invit_status wire_number(const json_t *object, const char *key, double low, double high, double fallback,
                          double *out, invit_error *err);

@@ -90,7 +90,8 @@ static invit_status construct_invit(run *r, invit_error *err)
     if (share < 5e-6 * (double)r->p->n) return INVIT_OK;
     INV_TRY(inv_index_create(r->p, &index, err));
     INV_TRY(inv_prepared_create(r->model, false, &weights, err));
-    inv_rollout_options o = {.rollouts = r->o.rollouts ? r->o.rollouts : invit_default_rollouts(r->p->n),
+    int64_t stops = r->p->n - (r->p->problem == INVIT_CVRP ? 1 : 0);
+    inv_rollout_options o = {.rollouts = r->o.rollouts ? r->o.rollouts : invit_default_rollouts(stops),
                              .decode = r->o.decode,
                              .temperature = r->o.temperature,
                              .beam = r->o.beam,
