@@ -176,6 +176,9 @@ static void answers_the_simple_calls(void **state)
            200, "\"problem\":\"cvrp\""); /* demands say what it is */
 }
 
+#define TWENTY_BYTES "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"
+#define LONG_NAME    "x" TWENTY_BYTES TWENTY_BYTES TWENTY_BYTES TWENTY_BYTES
+
 static void refuses_what_is_wrong(void **state)
 {
     static const struct {
@@ -222,6 +225,7 @@ static void refuses_what_is_wrong(void **state)
         {"POST", "/v1/generate", JSON, "{\"n\": 3}", 422, "\\\"n\\\" is not known"},
         {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2]]}, \"tiem\": 1}", 422,
          "time rollouts"},
+        {"POST", "/v1/solve", JSON, "{\"" LONG_NAME "\": 1}", 422, "long name is not known"},
         {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2]], \"demand\": [0]}}", 422,
          "is not known"},
         {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2],[3,4]], \"capacity\": 5}}", 422,
