@@ -75,10 +75,22 @@ enum MHD_Result serve_json(request *r, unsigned status, json_t *object)
     return serve_answer(r, status, "application/json", text, strlen(text));
 }
 
+/* Messages quote what they were given, which need not be UTF-8, or may be cut within a character. */
+static json_t *readable(const char *message)
+{
+    json_t *text = json_string(message);
+    if (text) return text;
+    char plain[sizeof((invit_error *)0)->message];
+    snprintf(plain, sizeof plain, "%s", message);
+    for (char *at = plain; *at; at++)
+        if ((unsigned char)*at >= 0x80) *at = '?';
+    return json_string(plain);
+}
+
 enum MHD_Result serve_error(request *r, unsigned status, const char *message)
 {
-    return serve_json(r, status,
-                      json_pack("{s:{s:i, s:s}}", "error", "status", (int)status, "message", message));
+    return serve_json(
+        r, status, json_pack("{s:{s:i, s:o}}", "error", "status", (int)status, "message", readable(message)));
 }
 
 /* ---- who may ask
