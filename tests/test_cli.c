@@ -77,6 +77,10 @@ static void mistakes_are_met_with_help(void **state)
     assert_true(says("--size: expected a whole number"));
     assert_int_equal(invit("gen cvrp --library --capacity 30"), 2);
     assert_true(says("--library draws what --capacity would set"));
+    assert_int_equal(invit("plot /nonexistent.csv --capacity 9 --index 1 -o /tmp/x.svg"), 2);
+    assert_true(says("leave --index out"));
+    assert_int_not_equal(invit("train tsp --lambda 0.5 --steps 1 --run /dev/null/run"), 0);
+    assert_true(says("--lambda 0.5 changes nothing in this run; it is for --method reinforce"));
     assert_int_equal(invit("plot /nonexistent.tsp -o /tmp/x.svg"), 1);
     assert_true(says("/nonexistent.tsp"));
 }

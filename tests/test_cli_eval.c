@@ -167,6 +167,8 @@ static void the_three_findings(void **state)
     assert_int_equal(invit("stats attention"), 2);
     assert_int_equal(invit("stats nonsense"), 2);
     assert_int_equal(invit("stats rank --sizes ten"), 2);
+    assert_int_equal(invit("stats rank --time 0"),
+                     2); /* construction only, elsewhere; nothing to measure here */
     assert_int_equal(invit("stats rank --dist uniform --sizes 20 -c 1 --effort 0.02 -o a.gif"), 1);
 }
 

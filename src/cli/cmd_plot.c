@@ -248,6 +248,8 @@ static int draw(const values *v, const cli_args *args)
     if (args->count == 0)
         return cli_bad_usage("plot: expected an instance, a run directory or --trace; see --help");
     if (is_run(args->item[0])) return draw_runs(v, args, &o);
+    if (v->capacity && v->index)
+        return cli_bad_usage("plot: --capacity is for a table, which holds one instance: leave --index out");
     if (cli_given(args, "views")) {
         if (args->count > 1)
             return cli_bad_usage("plot: --views takes an instance alone, not '%s'", args->item[1]);

@@ -108,6 +108,30 @@ static void join_command(int argc, char **argv, char *out, size_t size)
         if (*c == '\n') *c = ' ';
 }
 
+/* Whom an option is for, as its help begins, if that is not this run; else NULL. */
+static const char *meant_for_another(const char *help, const invit_train_options *o)
+{
+    bool imitate = o->method == INVIT_IMITATE;
+    if (imitate && strncmp(help, "reinforce:", 10) == 0) return "--method reinforce";
+    if (!imitate && strncmp(help, "imitate:", 8) == 0) return "--method imitate";
+    if (o->problem == INVIT_TSP && strncmp(help, "CVRP ", 5) == 0) return "cvrp";
+    return NULL;
+}
+
+/* Sets one option, with a remark when it changes something that this run will not look at. */
+static int set_option(const cli_option *option, const char *text, bool quiet, invit_train_options *o,
+                      invit_error *err)
+{
+    char before[600] = "", after[600] = "";
+    invit_train_get(o, option->name, before, sizeof before, NULL);
+    if (invit_train_set(o, option->name, text, err) != INVIT_OK) return cli_bad_usage("%s", err->message);
+    invit_train_get(o, option->name, after, sizeof after, NULL);
+    const char *other = meant_for_another(option->help, o);
+    if (other && !quiet && strcmp(before, after) != 0)
+        cli_warn("--%s %s changes nothing in this run; it is for %s", option->name, text, other);
+    return CLI_GO;
+}
+
 /* First the problem and the method, since they choose the defaults, then everything that was given. */
 static int gather(const values *v, const table *t, const char *problem, invit_train_options *o,
                   invit_error *err)
@@ -138,7 +162,8 @@ static int gather(const values *v, const table *t, const char *problem, invit_tr
             return cli_bad_usage("--%s cannot change in a resumed run (minutes, steps and threads can)",
                                  name);
         if (strcmp(name, "problem") == 0) continue;
-        if (invit_train_set(o, name, v->text[i], err) != INVIT_OK) return cli_bad_usage("%s", err->message);
+        int code = set_option(&t->option[i], v->text[i], v->quiet, o, err);
+        if (code != CLI_GO) return code;
         steps |= strcmp(name, "steps") == 0;
         minutes |= strcmp(name, "minutes") == 0;
     }

@@ -117,10 +117,11 @@ static invit_status read_tour(inv_text *t, const invit_instance *p, draft *d, in
         int64_t number = t->line, dimension;
         INV_CHECK(inv_text_line(t, &line, &n, err));
         size_t k = word_length(line, n);
-        if (word_is(line, k, "TOUR_SECTION") && p->problem != INVIT_TSP)
+        if (word_is(line, k, "TOUR_SECTION")) {
+            if (p->problem == INVIT_TSP) return read_tour_section(t, p, d, err);
             return inv_text_fail(t, number, INVIT_ERR_INPUT, err,
                                  "a TSPLIB tour solves a TSP: expected routes for this CVRP");
-        if (word_is(line, k, "TOUR_SECTION")) return read_tour_section(t, p, d, err);
+        }
         if (word_is(line, k, "EOF")) break;
         const char *colon = memchr(line, ':', n), *value = colon ? colon + 1 : NULL;
         if (!colon)
