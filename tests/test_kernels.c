@@ -86,6 +86,49 @@ static void check_rows_alone(const inv_kernels *k)
     free(A), free(W), free(C), free(B), free(one);
 }
 
+static double rounded(float x)
+{
+    uint32_t bits = (uint32_t)inv_brief(x) << 16;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return (double)value;
+}
+
+static void check_gemm_brief(const inv_kernels *k)
+{
+    static const int sizes[][3] = {{1, 1, 1},    {5, 16, 7},  {6, 17, 33}, {7, 31, 128},
+                                   {50, 48, 20}, {97, 33, 5}, {12, 16, 3}, {100, 64, INV_BRIEF_DEPTH}};
+    for (int i = 0; k->gemm_brief && i < 8; i++) {
+        int M = sizes[i][0], N = sizes[i][1], K = sizes[i][2];
+        ptrdiff_t lda = inv_stride(K), ldc = inv_stride(N);
+        float *A = randoms((size_t)(M * lda)), *W = randoms((size_t)(N * K)), *bias = randoms((size_t)N);
+        float *C = randoms((size_t)(M * ldc)), *before = randoms((size_t)(M * ldc));
+        uint16_t *B = calloc(inv_brief_size(N, K), sizeof *B);
+        inv_pack_brief(B, W, N, K, K, 1);
+        for (int mode = 0; mode < 3; mode++) {
+            memcpy(before, C, (size_t)(M * ldc) * sizeof *C);
+            inv_epilogue epilogue = mode == 1 ? INV_RELU : mode == 2 ? INV_ADD : INV_STORE;
+            k->gemm_brief(M, N, K, A, lda, B, C, ldc, mode == 0 ? NULL : bias, epilogue);
+            for (int m = 0; m < M; m++) {
+                for (int n = 0; n < N; n++) {
+                    double s = mode == 0 ? 0 : (double)bias[n];
+                    for (int j = 0; j < K; j++) s += rounded(A[m * lda + j]) * rounded(W[n * K + j]);
+                    if (mode == 1) s = s > 0 ? s : 0;
+                    if (mode == 2) s += (double)before[m * ldc + n];
+                    near((double)C[m * ldc + n], s, 1e-4);
+                }
+                assert_memory_equal(C + m * ldc + N, before + m * ldc + N, (size_t)(ldc - N) * sizeof *C);
+            }
+        }
+        free(A), free(W), free(bias), free(C), free(before), free(B);
+    }
+    assert_int_equal(inv_brief(1.0f), 0x3f80);
+    assert_int_equal(inv_brief(1.00390625f), 0x3f80); /* half way: to even */
+    assert_int_equal(inv_brief(1.01171875f), 0x3f82);
+    assert_int_equal(inv_brief(-INFINITY), 0xff80);
+    assert_true(isnan(rounded(NAN)));
+}
+
 static void check_gemm_tn(const inv_kernels *k)
 {
     static const int sizes[][3] = {{1, 1, 1}, {9, 16, 17}, {130, 50, 33}, {300, 7, 128}, {17, 128, 3}};
@@ -279,6 +322,7 @@ static void gemm_matches_plain_loops(void **state)
 {
     (void)state;
     assert_true(with_each_table(check_gemm) >= 1);
+    with_each_table(check_gemm_brief);
     with_each_table(check_rows_alone);
     with_each_table(check_gemm_tn);
     with_each_table(check_vectors);

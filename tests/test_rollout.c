@@ -37,7 +37,7 @@ static scene set_up_model(const inv_config *c, int64_t size)
     assert_int_equal(inv_index_create(s.p, &s.x, NULL), INVIT_OK);
     assert_int_equal(inv_model_create(c, &s.model, NULL), INVIT_OK);
     inv_model_randomise(s.model, 3);
-    assert_int_equal(inv_prepared_create(s.model, false, &s.weights, NULL), INVIT_OK);
+    assert_int_equal(inv_prepared_create(s.model, INV_EXACT, &s.weights, NULL), INVIT_OK);
     return s;
 }
 

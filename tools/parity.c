@@ -353,7 +353,7 @@ static invit_status run_case(const char *prefix, deviations *dev, invit_error *e
     *dev = (deviations){0};
     INV_TRY(open_case(prefix, &t, err));
     dev->training = inv_safetensors_find(&t.file, "sampled_tour") != NULL;
-    INV_TRY(inv_prepared_create(t.model, dev->training, &w, err));
+    INV_TRY(inv_prepared_create(t.model, dev->training ? INV_TRAINING : INV_EXACT, &w, err));
     INV_TRY(check_greedy(&t, w, dev, err));
     if (dev->training) INV_TRY(check_training(&t, w, dev, err));
 done:

@@ -300,6 +300,7 @@ invit_status inv_checkpoint_read(inv_trainer *t, const char *path, invit_error *
     status = inv_comm_agree(t->comm, parse(t, bytes, size, path, err), err);
     if (status != INVIT_OK) goto done;
     inv_prepared_refresh(t->prepared, t->model);
+    inv_prepared_refresh(t->prepared_roll, t->model);
     if (t->frozen) inv_prepared_refresh(t->prepared_frozen, t->frozen);
 done:
     free(bytes);

@@ -134,6 +134,7 @@ static bool update(inv_trainer *t, double loss)
     t->scale = t->o->clip > 0 && norm > t->o->clip ? t->o->clip / norm : 1;
     inv_team_run(t->team, slices(t), update_slice, t);
     inv_prepared_refresh(t->prepared, t->model);
+    inv_prepared_refresh(t->prepared_roll, t->model);
     t->s.tally_norm += norm;
     t->s.tally_updates++;
     return true;

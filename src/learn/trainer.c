@@ -82,7 +82,7 @@ static invit_status create_worker(inv_trainer *t, inv_worker *w, invit_error *er
     INV_CHECK(inv_lesson_init(&w->lesson, largest_instance(t), err));
     INV_CHECK(inv_roller_init(&w->roller, walks, &t->config, err));
     INV_CHECK(inv_policy_create(t->prepared, INV_CHUNK, true, &w->train, err));
-    INV_CHECK(inv_policy_create(t->prepared, walks, false, &w->roll, err));
+    INV_CHECK(inv_policy_create(t->prepared_roll, walks, false, &w->roll, err));
     INV_CHECK(inv_policy_create(t->prepared_judge, walks, false, &w->judge, err));
     if (t->mentor) INV_CHECK(inv_policy_create(t->prepared_mentor, walks, false, &w->mentor, err));
     if (!reinforce) return INVIT_OK;
@@ -183,7 +183,7 @@ static invit_status load_mentor(inv_trainer *t, invit_error *err)
                         "%d to %d",
                         t->o->mentor, a->problem == INVIT_TSP ? "tsp" : "cvrp", a->action_k, largest_k(a),
                         b->problem == INVIT_TSP ? "tsp" : "cvrp", b->action_k, largest_k(b));
-    return inv_prepared_create(t->mentor, false, &t->prepared_mentor, err);
+    return inv_prepared_create(t->mentor, INV_EXACT, &t->prepared_mentor, err);
 }
 
 static invit_status create_models(inv_trainer *t, invit_error *err)
@@ -193,11 +193,12 @@ static invit_status create_models(inv_trainer *t, invit_error *err)
     if (t->o->mentor[0]) INV_CHECK(load_mentor(t, err));
     INV_CHECK(inv_model_copy(t->model, &t->judged, err));
     if (t->o->ema > 0) INV_CHECK(inv_model_copy(t->model, &t->average, err));
-    INV_CHECK(inv_prepared_create(t->model, true, &t->prepared, err));
-    INV_CHECK(inv_prepared_create(t->judged, false, &t->prepared_judge, err));
+    INV_CHECK(inv_prepared_create(t->model, INV_TRAINING, &t->prepared, err));
+    INV_CHECK(inv_prepared_create(t->model, INV_QUICK, &t->prepared_roll, err));
+    INV_CHECK(inv_prepared_create(t->judged, INV_QUICK, &t->prepared_judge, err));
     if (t->o->method == INVIT_REINFORCE) {
         INV_CHECK(inv_model_copy(t->model, &t->frozen, err));
-        INV_CHECK(inv_prepared_create(t->frozen, false, &t->prepared_frozen, err));
+        INV_CHECK(inv_prepared_create(t->frozen, INV_QUICK, &t->prepared_frozen, err));
     }
     size_t n = t->model->params;
     t->moment1 = calloc(n, sizeof *t->moment1);
@@ -260,6 +261,7 @@ void inv_trainer_destroy(inv_trainer *t)
     free(t->moment2);
     free(t->validation);
     inv_prepared_destroy(t->prepared);
+    inv_prepared_destroy(t->prepared_roll);
     inv_prepared_destroy(t->prepared_frozen);
     inv_prepared_destroy(t->prepared_judge);
     inv_prepared_destroy(t->prepared_mentor);

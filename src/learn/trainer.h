@@ -99,7 +99,8 @@ typedef struct inv_trainer {
     inv_mix mix;
     inv_labelfile *labels;
     struct invit_model *model, *average, *frozen, *judged, *mentor;
-    inv_prepared *prepared, *prepared_frozen, *prepared_judge, *prepared_mentor;
+    inv_prepared *prepared, *prepared_roll; /* of the model: to learn with, to make tours with */
+    inv_prepared *prepared_frozen, *prepared_judge, *prepared_mentor;
     float *moment1, *moment2;
     int32_t first_lane, lanes; /* of this rank */
     inv_lane *lane;

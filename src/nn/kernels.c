@@ -14,6 +14,15 @@ void inv_pack(float *packed, const float *src, ptrdiff_t n, ptrdiff_t k, ptrdiff
                 *packed++ = j < n ? src[j * sn + i * sk] : 0.0f;
 }
 
+void inv_pack_brief(uint16_t *packed, const float *src, ptrdiff_t n, ptrdiff_t k, ptrdiff_t sn, ptrdiff_t sk)
+{
+    for (ptrdiff_t panel = 0; panel < n; panel += INV_PANEL)
+        for (ptrdiff_t i = 0; i < k + k % 2; i += 2)
+            for (ptrdiff_t j = panel; j < panel + INV_PANEL; j++)
+                for (ptrdiff_t l = i; l < i + 2; l++)
+                    *packed++ = j < n && l < k ? inv_brief(src[j * sn + l * sk]) : 0;
+}
+
 int inv_kernels_list(const inv_kernels **list)
 {
     int count = 0;
@@ -22,8 +31,10 @@ int inv_kernels_list(const inv_kernels **list)
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
         list[count++] = &inv_kernels_avx2;
         if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
             list[count++] = &inv_kernels_avx512;
+            if (__builtin_cpu_supports("avx512bf16")) list[count++] = &inv_kernels_avx512bf16;
+        }
     }
 #endif
     return count;

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define INV_PANEL 16
 
@@ -28,6 +29,25 @@ static inline size_t inv_packed_size(ptrdiff_t n, ptrdiff_t k)
 }
 /* Packs B[k][n] = src[n * sn + k * sk]; columns past n are zero. */
 void inv_pack(float *packed, const float *src, ptrdiff_t n, ptrdiff_t k, ptrdiff_t sn, ptrdiff_t sk);
+
+/* Brief weights are bfloat16, the upper half of a float: half the size, and where the machine multiplies them
+ * in pairs twice as fast. They are packed in panels too, two values of k side by side. Rows of at most
+ * INV_BRIEF_DEPTH. */
+#define INV_BRIEF_DEPTH 512
+static inline uint16_t inv_brief(float x)
+{
+    union {
+        float value;
+        uint32_t bits;
+    } u = {.value = x};
+    if (x != x) return 0x7fc0;
+    return (uint16_t)((u.bits + 0x7fff + (u.bits >> 16 & 1)) >> 16); /* to nearest, ties to even */
+}
+static inline size_t inv_brief_size(ptrdiff_t n, ptrdiff_t k) /* in bfloat16s */
+{
+    return inv_packed_size(n, k + k % 2);
+}
+void inv_pack_brief(uint16_t *packed, const float *src, ptrdiff_t n, ptrdiff_t k, ptrdiff_t sn, ptrdiff_t sk);
 
 typedef enum inv_epilogue {
     INV_STORE, /* C = A B + bias          */
@@ -70,6 +90,10 @@ typedef struct inv_kernels {
      * NULL) is not > 0, 0 is stored: ReLU's derivative. */
     void (*gemm)(int M, int N, int K, const float *A, ptrdiff_t lda, const float *B, float *C, ptrdiff_t ldc,
                  const float *bias, inv_epilogue epilogue, const float *mask);
+    /* The same without a mask, from brief weights: A is rounded like them, sums are floats. NULL where the
+     * machine has no such products. */
+    void (*gemm_brief)(int M, int N, int K, const float *A, ptrdiff_t lda, const uint16_t *B, float *C,
+                       ptrdiff_t ldc, const float *bias, inv_epilogue epilogue);
     /* W[N][K] += Y[M][N]^T X[M][K]: the gradient of a weight. Rows of X have room for whole panels. */
     void (*gemm_tn)(int M, int N, int K, const float *Y, ptrdiff_t ldy, const float *X, ptrdiff_t ldx,
                     float *W, ptrdiff_t ldw);
@@ -94,11 +118,11 @@ typedef struct inv_kernels {
 
 extern const inv_kernels inv_kernels_portable;
 #if defined(__x86_64__)
-extern const inv_kernels inv_kernels_avx2, inv_kernels_avx512;
+extern const inv_kernels inv_kernels_avx2, inv_kernels_avx512, inv_kernels_avx512bf16;
 #endif
 
-/* The fastest table this machine can run. INVIT_KERNELS=portable|avx2|avx512 in the environment asks for
- * another one (ignored if the machine cannot run it). */
+/* The fastest table this machine can run. INVIT_KERNELS=portable|avx2|avx512|avx512bf16 in the environment
+ * asks for another one (ignored if the machine cannot run it). */
 const inv_kernels *inv_kernels_best(void);
 /* Tables this machine can run: fills list (room for 4) and returns their number. */
 int inv_kernels_list(const inv_kernels **list);

@@ -1,11 +1,14 @@
 /* The kernels in GCC/clang vector extensions, for vectors of VECTOR_BYTES; included once per instruction set
  * with VECTOR_BYTES, TILE_ROWS (rows of a register tile), KERNELS (the table's symbol) and KERNELS_NAME
- * defined. */
+ * defined, and BRIEF where the machine multiplies pairs of bfloat16. */
 #include "nn/kernels.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#ifdef BRIEF
+#include <immintrin.h>
+#endif
 
 enum { VL = VECTOR_BYTES / 4, NV = INV_PANEL / VL, MR = TILE_ROWS };
 
@@ -141,28 +144,10 @@ INLINE void finish_part(int cols, const float *part, inv_epilogue epilogue, cons
     }
 }
 
-/* R rows x one panel: sums over k of A[r * rs + k * ks] * B[k * bs + 0..15], then the epilogue on `cols`
- * columns. */
-INLINE void tile(const int R, int K, const float *A, ptrdiff_t rs, ptrdiff_t ks, const float *B, ptrdiff_t bs,
-                 float *C, ptrdiff_t ldc, int cols, const float *bias, inv_epilogue epilogue,
-                 const float *mask)
+/* Adds the bias to R rows of one panel, applies the epilogue and stores the first `cols` columns. */
+INLINE void finish_tile(const int R, vf c[MR][NV], float *C, ptrdiff_t ldc, int cols, const float *bias,
+                        inv_epilogue epilogue, const float *mask)
 {
-    vf c[MR][NV];
-    UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < NV; v++) c[r][v] = splat(0.0f);
-    if (epilogue == INV_ADD) { /* C is needed at the end and may be far away */
-        UNROLL for (int r = 0; r < R; r++) __builtin_prefetch(C + r * ldc, 1);
-    }
-    for (int k = 0; k < K; k++) {
-        vf b[NV];
-        UNROLL for (int v = 0; v < NV; v++) b[v] = load(B + v * VL);
-        UNROLL for (int r = 0; r < R; r++)
-        {
-            vf a = splat(A[r * rs]);
-            UNROLL for (int v = 0; v < NV; v++) c[r][v] += a * b[v];
-        }
-        A += ks;
-        B += bs;
-    }
     if (bias) {
         UNROLL for (int v = 0; v < NV; v++)
         {
@@ -193,6 +178,31 @@ INLINE void tile(const int R, int K, const float *A, ptrdiff_t rs, ptrdiff_t ks,
         store(C + r * ldc + v * VL, c[r][v]);
 }
 
+/* R rows x one panel: sums over k of A[r * rs + k * ks] * B[k * bs + 0..15], then the epilogue on `cols`
+ * columns. */
+INLINE void tile(const int R, int K, const float *A, ptrdiff_t rs, ptrdiff_t ks, const float *B, ptrdiff_t bs,
+                 float *C, ptrdiff_t ldc, int cols, const float *bias, inv_epilogue epilogue,
+                 const float *mask)
+{
+    vf c[MR][NV];
+    UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < NV; v++) c[r][v] = splat(0.0f);
+    if (epilogue == INV_ADD) { /* C is needed at the end and may be far away */
+        UNROLL for (int r = 0; r < R; r++) __builtin_prefetch(C + r * ldc, 1);
+    }
+    for (int k = 0; k < K; k++) {
+        vf b[NV];
+        UNROLL for (int v = 0; v < NV; v++) b[v] = load(B + v * VL);
+        UNROLL for (int r = 0; r < R; r++)
+        {
+            vf a = splat(A[r * rs]);
+            UNROLL for (int v = 0; v < NV; v++) c[r][v] += a * b[v];
+        }
+        A += ks;
+        B += bs;
+    }
+    finish_tile(R, c, C, ldc, cols, bias, epilogue, mask);
+}
+
 /* Weight gradients: rows summed at a time, and columns of Y that meet all of X before the next ones. With
  * these, a panel of X and a block of Y lie in the first-level cache together. */
 enum { DEPTH_BLOCK = 128, WIDTH_BLOCK = 4 * MR };
@@ -203,48 +213,46 @@ typedef struct product {
     inv_epilogue epilogue;
 } product;
 
-/* The tile with `rows` rows, a constant in each case, and the rest of its arguments. */
-#define TILE_CASE(R, ...)                                                                                    \
+/* A kind of tile with `rows` rows, a constant in each case, and the rest of its arguments. */
+#define TILE_CASE(tile, R, ...)                                                                              \
     case R:                                                                                                  \
         if (R <= MR) tile(R <= MR ? R : 1, __VA_ARGS__);                                                     \
         break;
-#define TILE(rows, ...)                                                                                      \
+#define TILE(tile, rows, ...)                                                                                \
     switch (rows) {                                                                                          \
-        TILE_CASE(1, __VA_ARGS__)                                                                            \
-        TILE_CASE(2, __VA_ARGS__)                                                                            \
-        TILE_CASE(3, __VA_ARGS__)                                                                            \
-        TILE_CASE(4, __VA_ARGS__)                                                                            \
-        TILE_CASE(5, __VA_ARGS__)                                                                            \
-        TILE_CASE(6, __VA_ARGS__)                                                                            \
-        TILE_CASE(7, __VA_ARGS__)                                                                            \
-        TILE_CASE(8, __VA_ARGS__)                                                                            \
-        TILE_CASE(9, __VA_ARGS__)                                                                            \
-        TILE_CASE(10, __VA_ARGS__)                                                                           \
-        TILE_CASE(11, __VA_ARGS__)                                                                           \
-        TILE_CASE(12, __VA_ARGS__)                                                                           \
+        TILE_CASE(tile, 1, __VA_ARGS__)                                                                      \
+        TILE_CASE(tile, 2, __VA_ARGS__)                                                                      \
+        TILE_CASE(tile, 3, __VA_ARGS__)                                                                      \
+        TILE_CASE(tile, 4, __VA_ARGS__)                                                                      \
+        TILE_CASE(tile, 5, __VA_ARGS__)                                                                      \
+        TILE_CASE(tile, 6, __VA_ARGS__)                                                                      \
+        TILE_CASE(tile, 7, __VA_ARGS__)                                                                      \
+        TILE_CASE(tile, 8, __VA_ARGS__)                                                                      \
+        TILE_CASE(tile, 9, __VA_ARGS__)                                                                      \
+        TILE_CASE(tile, 10, __VA_ARGS__)                                                                     \
+        TILE_CASE(tile, 11, __VA_ARGS__)                                                                     \
+        TILE_CASE(tile, 12, __VA_ARGS__)                                                                     \
     }
 
 /* General strides: for the small products of attention and the weight gradients. */
 static void tile_any(int rows, const product *s, const float *A, const float *B, float *C, int cols,
                      const float *bias, const float *mask)
 {
-    TILE(rows, s->K, A, s->rs, s->ks, B, s->bs, C, s->ldc, cols, bias, s->epilogue, mask)
+    TILE(tile, rows, s->K, A, s->rs, s->ks, B, s->bs, C, s->ldc, cols, bias, s->epilogue, mask)
 }
 
 /* Rows contiguous, B packed: the one that matters. */
 static void tile_packed(int rows, const product *s, const float *A, const float *B, float *C, int cols,
                         const float *bias, const float *mask)
 {
-    TILE(rows, s->K, A, s->rs, 1, B, INV_PANEL, C, s->ldc, cols, bias, s->epilogue, mask)
+    TILE(tile, rows, s->K, A, s->rs, 1, B, INV_PANEL, C, s->ldc, cols, bias, s->epilogue, mask)
 }
 
 /* A transposed and copied together, B as it is: for weight gradients. */
 static void tile_transposed(int rows, const product *s, const float *A, const float *B, float *C, int cols)
 {
-    TILE(rows, s->K, A, 1, WIDTH_BLOCK, B, s->bs, C, s->ldc, cols, NULL, INV_ADD, NULL)
+    TILE(tile, rows, s->K, A, 1, WIDTH_BLOCK, B, s->bs, C, s->ldc, cols, NULL, INV_ADD, NULL)
 }
-#undef TILE
-#undef TILE_CASE
 
 /* Rows are cut into tiles (and tiles into blocks) as evenly as can be: the first `longer` parts have one
  * more. */
@@ -290,6 +298,74 @@ static void gemm(int M, int N, int K, const float *A, ptrdiff_t lda, const float
         if (mask) mask += rows * ldc;
     }
 }
+
+#ifdef BRIEF
+enum { BRIEF_ROWS = 4 * MR, BRIEF_STRIDE = INV_BRIEF_DEPTH + 32 };
+
+/* A row rounded to bfloat16; an odd one ends with a zero. */
+INLINE void round_row(int K, const float *from, uint16_t *to)
+{
+    int k = 0;
+    for (; k + 2 * VL <= K; k += 2 * VL) {
+        __m512bh both = _mm512_cvtne2ps_pbh((__m512)load(from + k + VL), (__m512)load(from + k));
+        memcpy(to + k, &both, sizeof both);
+    }
+    for (; k < K; k++) to[k] = inv_brief(from[k]);
+    if (K % 2) to[K] = 0;
+}
+
+/* R rows x one panel, two products of bfloat16 a lane and step, summed in single precision. */
+INLINE void brief_tile(const int R, int pairs, const uint16_t *A, const uint16_t *B, float *C, ptrdiff_t ldc,
+                       int cols, const float *bias, inv_epilogue epilogue)
+{
+    vf c[MR][NV];
+    UNROLL for (int r = 0; r < R; r++) c[r][0] = splat(0.0f);
+    for (int k = 0; k < pairs; k++) {
+        __m512i b = _mm512_loadu_si512(B + 2 * INV_PANEL * k);
+        UNROLL for (int r = 0; r < R; r++)
+        {
+            int32_t a;
+            memcpy(&a, A + r * BRIEF_STRIDE + 2 * k, sizeof a);
+            c[r][0] = (vf)_mm512_dpbf16_ps((__m512)c[r][0], (__m512bh)b, (__m512bh)_mm512_set1_epi32(a));
+        }
+    }
+    finish_tile(R, c, C, ldc, cols, bias, epilogue, NULL);
+}
+
+static void brief_tile_of(int rows, int pairs, const uint16_t *A, const uint16_t *B, float *C, ptrdiff_t ldc,
+                          int cols, const float *bias, inv_epilogue epilogue)
+{
+    TILE(brief_tile, rows, pairs, A, B, C, ldc, cols, bias, epilogue)
+}
+
+static void gemm_brief(int M, int N, int K, const float *A, ptrdiff_t lda, const uint16_t *B, float *C,
+                       ptrdiff_t ldc, const float *bias, inv_epilogue epilogue)
+{
+    _Alignas(64) uint16_t rounded[BRIEF_ROWS * BRIEF_STRIDE];
+    int pairs = (K + 1) / 2;
+    parts blocks = cut(M, BRIEF_ROWS);
+    for (int b = 0; b < blocks.count; b++) {
+        int rows = part_size(blocks, b);
+        for (int r = 0; r < rows; r++) round_row(K, A + r * lda, rounded + r * BRIEF_STRIDE);
+        parts tiles = cut(rows, MR);
+        for (int n = 0; n < N; n += INV_PANEL) {
+            const uint16_t *panel = B + (ptrdiff_t)n * 2 * pairs, *a = rounded;
+            float *c = C + n;
+            int cols = N - n < INV_PANEL ? N - n : INV_PANEL;
+            for (int t = 0; t < tiles.count; t++) {
+                int count = part_size(tiles, t);
+                brief_tile_of(count, pairs, a, panel, c, ldc, cols, bias ? bias + n : NULL, epilogue);
+                a += count * BRIEF_STRIDE;
+                c += count * ldc;
+            }
+        }
+        A += rows * lda;
+        C += rows * ldc;
+    }
+}
+#endif
+#undef TILE
+#undef TILE_CASE
 
 /* C[M][N] (=, +=) A B with any strides: A[m * rs + k * ks], B[k * bs + n]. */
 static void small_gemm(int M, int N, int K, const float *A, ptrdiff_t rs, ptrdiff_t ks, const float *B,
@@ -601,6 +677,9 @@ static double fma_burst(long rounds, float *sink)
 
 const inv_kernels KERNELS = {.name = KERNELS_NAME,
                              .gemm = gemm,
+#ifdef BRIEF
+                             .gemm_brief = gemm_brief,
+#endif
                              .gemm_tn = gemm_tn,
                              .column_sums = column_sums,
                              .attend = attend,

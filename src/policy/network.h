@@ -19,6 +19,7 @@
 typedef struct inv_affine {
     int32_t out, in;
     float *forward, *backward; /* NULL where not needed                                    */
+    uint16_t *brief;           /* forward in bfloat16, used instead if not NULL            */
     float *bias;               /* NULL if none; room for whole panels                      */
     size_t w, b;               /* where W and b live in the parameter (or folded) block    */
 } inv_affine;
@@ -61,7 +62,7 @@ typedef struct inv_decoder_layer {
 struct inv_prepared {
     inv_config config;
     const inv_kernels *kernels;
-    bool training;
+    bool training, brief;
     int32_t views;              /* action view first, then the state views                 */
     inv_encoder *encoder;       /* [views]                                                 */
     inv_affine query;           /* query_mlp                                               */
@@ -190,7 +191,10 @@ void inv_decoder_backward(inv_policy *p, const inv_state *states, int32_t count,
 static inline void inv_affine_forward(const inv_kernels *k, const inv_affine *a, int M, const float *x,
                                       ptrdiff_t ldx, float *y, ptrdiff_t ldy, inv_epilogue epilogue)
 {
-    k->gemm(M, a->out, a->in, x, ldx, a->forward, y, ldy, a->bias, epilogue, NULL);
+    if (a->brief)
+        k->gemm_brief(M, a->out, a->in, x, ldx, a->brief, y, ldy, a->bias, epilogue);
+    else
+        k->gemm(M, a->out, a->in, x, ldx, a->forward, y, ldy, a->bias, epilogue, NULL);
 }
 /* dx (=, +=) dy W. */
 static inline void inv_affine_backward(const inv_kernels *k, const inv_affine *a, int M, const float *dy,

@@ -13,7 +13,12 @@
 typedef struct inv_prepared inv_prepared; /* folded, packed weights; read-only once prepared           */
 typedef struct inv_policy inv_policy;     /* one thread's activations                                  */
 
-invit_status inv_prepared_create(const struct invit_model *m, bool training, inv_prepared **out, invit_error *err);
+typedef enum inv_purpose {
+    INV_EXACT,    /* forward, in single precision                                                     */
+    INV_TRAINING, /* forward and backward, in single precision                                        */
+    INV_QUICK,    /* forward; where the machine multiplies bfloat16, the encoders' large products are so */
+} inv_purpose;
+invit_status inv_prepared_create(const struct invit_model *m, inv_purpose purpose, inv_prepared **out, invit_error *err);
 /* Again after the parameters of the same model changed; no allocation. */
 void inv_prepared_refresh(inv_prepared *w, const struct invit_model *m);
 void inv_prepared_destroy(inv_prepared *w);

@@ -35,24 +35,26 @@ static const inv_tensor *find(const struct invit_model *m, const char *prefix, i
     return inv_model_find(m, full);
 }
 
-typedef enum direction { FORWARD = 1, BACKWARD = 2, BOTH = 3 } direction;
+typedef enum direction { FORWARD = 1, BACKWARD = 2, BOTH = 3, BRIEF = 4 } direction;
 
 static void plan_packed(arena *a, inv_affine *x, int32_t out, int32_t in, direction need)
 {
+    if (need == BRIEF && in > INV_BRIEF_DEPTH) need = FORWARD;
     x->out = out;
     x->in = in;
     x->forward = need & FORWARD ? take(a, inv_packed_size(out, in)) : NULL;
     x->backward = need & BACKWARD ? take(a, inv_packed_size(in, out)) : NULL;
+    x->brief = need & BRIEF ? (uint16_t *)take(a, (inv_brief_size(out, in) + 1) / 2) : NULL;
 }
 
 /* A layer "prefix[index]name.weight" with its bias. */
 static void plan_affine(arena *a, inv_affine *x, const struct invit_model *m, const char *prefix,
-                        int32_t index, const char *name, bool training)
+                        int32_t index, const char *name, direction need)
 {
     char full[64];
     snprintf(full, sizeof full, "%s.weight", name);
     const inv_tensor *t = find(m, prefix, index, full);
-    plan_packed(a, x, t->shape[0], t->shape[1], training ? BOTH : FORWARD);
+    plan_packed(a, x, t->shape[0], t->shape[1], need);
     x->w = t->offset;
     snprintf(full, sizeof full, "%s.bias", name);
     x->b = find(m, prefix, index, full)->offset;
@@ -78,7 +80,7 @@ static void plan_encoder(inv_prepared *w, arena *a, arena *fold, const struct in
     inv_encoder *enc = &w->encoder[e];
     char prefix[64], p[128];
     bool cvrp = c->problem == INVIT_CVRP;
-    direction need = w->training ? BOTH : FORWARD;
+    direction need = w->training ? BOTH : w->brief ? BRIEF : FORWARD;
     int32_t d = c->dim, group = cvrp ? 4 : 3;
     if (e == 0)
         snprintf(prefix, sizeof prefix, "action_encoder.");
@@ -123,9 +125,9 @@ static void plan_encoder(inv_prepared *w, arena *a, arena *fold, const struct in
         snprintf(p, sizeof p, "%sencoder.norm2_layers.", prefix);
         plan_norm(a, &x->norm2, m, p, l, "", 1e-5f);
         snprintf(p, sizeof p, "%sencoder.linear1_layers.", prefix);
-        plan_affine(a, &x->ff1, m, p, l, "", w->training);
+        plan_affine(a, &x->ff1, m, p, l, "", need);
         snprintf(p, sizeof p, "%sencoder.linear2_layers.", prefix);
-        plan_affine(a, &x->ff2, m, p, l, "", w->training);
+        plan_affine(a, &x->ff2, m, p, l, "", need);
     }
 }
 
@@ -138,27 +140,28 @@ static void plan_decoder(inv_prepared *w, arena *a, const struct invit_model *m)
                      *wv = inv_model_find(m, "WV_att_decoder.weight"),
                      *bv = inv_model_find(m, "WV_att_decoder.bias");
     const char *p = "decoder.decoder_layers.";
-    plan_affine(a, &w->query, m, "", -1, "query_mlp", w->training);
+    direction need = w->training ? BOTH : FORWARD, back = w->training ? BOTH : BACKWARD;
+    plan_affine(a, &w->query, m, "", -1, "query_mlp", need);
     for (int32_t l = 0; l < last; l++) {
         inv_decoder_layer *x = &w->decoder[l];
-        plan_affine(a, &x->q, m, p, l, ".Wq_att", w->training);
-        plan_affine(a, &x->w0, m, p, l, ".W0_att", w->training);
-        plan_affine(a, &x->ff1, m, p, l, ".W1_MLP", w->training);
-        plan_affine(a, &x->ff2, m, p, l, ".W2_MLP", w->training);
+        plan_affine(a, &x->q, m, p, l, ".Wq_att", need);
+        plan_affine(a, &x->w0, m, p, l, ".W0_att", need);
+        plan_affine(a, &x->ff1, m, p, l, ".W1_MLP", need);
+        plan_affine(a, &x->ff2, m, p, l, ".W2_MLP", need);
         plan_norm(a, &x->norm0, m, p, l, ".BN_att", 1e-5f);
         plan_norm(a, &x->norm1, m, p, l, ".BN_MLP", 1e-5f);
         for (int32_t i = 0; i < c->heads; i++) {
             size_t row = (size_t)(l * d + i * dk) * (size_t)width;
-            plan_packed(a, &x->key[i], dk, width, w->training ? BOTH : BACKWARD);
-            plan_packed(a, &x->value[i], dk, width, w->training ? BOTH : FORWARD);
+            plan_packed(a, &x->key[i], dk, width, back);
+            plan_packed(a, &x->value[i], dk, width, need);
             x->key[i].w = wk->offset + row;
             x->value[i].w = wv->offset + row;
         }
         x->value_b = bv->offset + (size_t)(l * d);
         x->value_bias = take(a, padded(d) + INV_PANEL); /* read from any head's start */
     }
-    plan_affine(a, &w->query_final, m, "decoder.", -1, "Wq_final", w->training);
-    plan_packed(a, &w->key_final, d, width, w->training ? BOTH : BACKWARD);
+    plan_affine(a, &w->query_final, m, "decoder.", -1, "Wq_final", need);
+    plan_packed(a, &w->key_final, d, width, back);
     w->key_final.w = wk->offset + (size_t)(last * d) * (size_t)width;
     w->key_final.b = bk->offset + (size_t)(last * d);
     w->key_final.bias = take(a, padded(d));
@@ -173,7 +176,7 @@ static size_t plan(inv_prepared *w, const struct invit_model *m)
     return a.used;
 }
 
-invit_status inv_prepared_create(const struct invit_model *m, bool training, inv_prepared **out,
+invit_status inv_prepared_create(const struct invit_model *m, inv_purpose purpose, inv_prepared **out,
                                  invit_error *err)
 {
     const inv_config *c = &m->config;
@@ -182,7 +185,8 @@ invit_status inv_prepared_create(const struct invit_model *m, bool training, inv
     if (!w) return inv_no_memory(err, sizeof *w);
     w->config = *c;
     w->kernels = inv_kernels_best();
-    w->training = training;
+    w->training = purpose == INV_TRAINING;
+    w->brief = purpose == INV_QUICK && w->kernels->gemm_brief;
     w->views = c->state_views + 1;
     w->params = m->params;
     size_t inner = (size_t)(c->decoder_layers - 1), heads = (size_t)c->heads;
@@ -367,6 +371,7 @@ static void pack_affine(inv_affine *a, const float *weights, const float *param)
 {
     const float *w = weights + a->w;
     if (a->forward) inv_pack(a->forward, w, a->out, a->in, a->in, 1);
+    if (a->brief) inv_pack_brief(a->brief, w, a->out, a->in, a->in, 1);
     if (a->backward) inv_pack(a->backward, w, a->in, a->out, 1, a->in);
     if (a->bias) memcpy(a->bias, param + a->b, (size_t)a->out * sizeof(float));
 }
