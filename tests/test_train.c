@@ -264,6 +264,67 @@ static void clean_stops_change_nothing(void **state)
     }
 }
 
+/* A run that has ended may be given more: it validates again, keeps what is better, and remembers the new
+ * bound. */
+static void an_ended_run_goes_on(void **state)
+{
+    (void)state;
+    invit_train_options o, again;
+    invit_error err = {0};
+    tiny(&o, INVIT_TSP, INVIT_IMITATE, "longer");
+    o.steps = 10;
+    o.validate_small = 2;
+    o.validations = 2;
+    run_to_the_end(&o, false);
+    o.steps = 40;
+    run_to_the_end(&o, true);
+    size_t size;
+    char *log = slurp(o.run, "log.jsonl", &size);
+    int validations = 0;
+    for (char *at = log; (at = strstr(at, "gap_100_best16")); at++) validations++;
+    assert_int_equal(validations, 4); /* at 5 and 10, then at 20 and 40 */
+    free(log);
+    assert_int_equal(invit_train_load(o.run, &again, &err), INVIT_OK);
+    assert_int_equal(again.steps, 40);
+
+    o.steps = 0, o.minutes = 1e-9; /* by the clock: nothing is left to do */
+    invit_train_result result;
+    assert_int_equal(invit_train(&o, true, NULL, &result, &err), INVIT_OK);
+    assert_true(result.finished && result.steps == 40);
+    o.minutes = (result.seconds + 0.5) / 60;
+    assert_int_equal(invit_train(&o, true, NULL, &result, &err), INVIT_OK);
+    assert_true(result.finished && result.steps > 40);
+    log = slurp(o.run, "log.jsonl", &size);
+    for (char *at = log; (at = strstr(at, "gap_100_best16")); at++) validations--;
+    assert_true(validations < 0);
+    free(log);
+}
+
+/* A validation that is cancelled has not been, and the run is not over before it has. */
+static void a_validation_can_be_stopped(void **state)
+{
+    (void)state;
+    invit_train_options o;
+    invit_error err = {0};
+    invit_train_result result;
+    tiny(&o, INVIT_TSP, INVIT_IMITATE, "impatient");
+    o.steps = 3;
+    o.validate_small = 8;
+    o.validations = 1;
+    cancel = 0;
+    invit_control control = {.progress = cancel_now_and_then, .cancel = &cancel};
+    for (int session = 0; session < 4; session++) {
+        cancel = session == 2; /* from the start: neither step nor validation */
+        assert_int_equal(invit_train(&o, session > 0, &control, &result, &err), INVIT_OK);
+        if (result.steps < 3) assert_false(result.finished);
+        if (session == 2) assert_false(result.finished);
+    }
+    cancel = 0;
+    assert_int_equal(invit_train(&o, true, NULL, &result, &err), INVIT_OK);
+    assert_true(result.finished);
+    assert_true(logged(o.run, "gap_100", true) > 0);
+}
+
 /* Starts the program and kills it after some milliseconds; true when it ended by itself. */
 static bool run_and_kill(const char *const *argv, int milliseconds)
 {
@@ -526,6 +587,8 @@ int main(void)
         cmocka_unit_test(reinforce_shortens_tours),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(clean_stops_change_nothing),
+        cmocka_unit_test(an_ended_run_goes_on),
+        cmocka_unit_test(a_validation_can_be_stopped),
         cmocka_unit_test(kills_change_nothing),
         cmocka_unit_test(label_files_teach),
         cmocka_unit_test(other_models_are_refused),

@@ -132,9 +132,20 @@ static int set_option(const cli_option *option, const char *text, bool quiet, in
     return CLI_GO;
 }
 
+/* Whether it stands on the command line, and not only in a configuration file. */
+static bool is_flag(int argc, char **argv, const char *name)
+{
+    size_t n = strlen(name);
+    for (int i = 1; i < argc; i++)
+        if (strncmp(argv[i], "--", 2) == 0 && strncmp(argv[i] + 2, name, n) == 0 &&
+            (argv[i][2 + n] == 0 || argv[i][2 + n] == '='))
+            return true;
+    return false;
+}
+
 /* First the problem and the method, since they choose the defaults, then everything that was given. */
-static int gather(const values *v, const table *t, const char *problem, invit_train_options *o,
-                  invit_error *err)
+static int gather(const values *v, const table *t, const char *problem, int argc, char **argv,
+                  invit_train_options *o, invit_error *err)
 {
     const char *method = "imitate";
     for (int i = 0; i < t->library; i++) {
@@ -153,7 +164,6 @@ static int gather(const values *v, const table *t, const char *problem, invit_tr
             return cli_bad_usage("%s", err->message);
         invit_train_defaults(probe.problem, probe.method, o);
     }
-    bool steps = false, minutes = false;
     for (int i = 0; i < t->library; i++) {
         const char *name = t->option[i].name;
         if (!v->text[i]) continue;
@@ -164,10 +174,11 @@ static int gather(const values *v, const table *t, const char *problem, invit_tr
         if (strcmp(name, "problem") == 0) continue;
         int code = set_option(&t->option[i], v->text[i], v->quiet, o, err);
         if (code != CLI_GO) return code;
-        steps |= strcmp(name, "steps") == 0;
-        minutes |= strcmp(name, "minutes") == 0;
     }
+    bool minutes = is_flag(argc, argv, "minutes"), steps = is_flag(argc, argv, "steps");
     if (minutes && !steps) o->steps = 0;
+    if (minutes && steps && o->steps > 0 && !v->quiet)
+        cli_warn("--minutes changes nothing: the run ends after --steps %lld", (long long)o->steps);
     return CLI_GO;
 }
 
@@ -227,7 +238,7 @@ int cmd_train(int argc, char **argv)
     bool label = args.count > 0 && strcmp(args.item[0], "label") == 0;
     const char *problem = args.count > label ? args.item[label] : NULL;
     invit_error err = {0};
-    code = gather(&v, t, problem, &o, &err);
+    code = gather(&v, t, problem, argc, argv, &o, &err);
     if (code == CLI_GO) {
         join_command(argc, argv, o.command, sizeof o.command);
         code = label ? run_label(&v, &o) : run_train(&v, &o);

@@ -84,6 +84,7 @@ static void examine_item(void *context, int member, int item)
     inv_exam *e = t->exam;
     inv_worker *w = &t->worker[member];
     if (w->status != INVIT_OK || item % inv_comm_size(t->comm) != inv_comm_rank(t->comm)) return;
+    if (e->by == INV_BY_JUDGED && inv_train_cancelled(t)) return; /* validation, which can be made again */
     int32_t from = item * e->at_once, to = from + e->at_once < e->count ? from + e->at_once : e->count;
     w->status = examine(t, w, e, from, to, &w->error);
 }

@@ -321,6 +321,15 @@ invit_status inv_options_write(const invit_train_options *o, const char *path, i
     return inv_outfile_close(file, err);
 }
 
+invit_status inv_options_append_bound(const invit_train_options *o, const char *path, invit_error *err)
+{
+    FILE *file = fopen(path, "a");
+    bool fine = file && fprintf(file, "# %s\nminutes = %g\nsteps = %lld\n", o->command, o->minutes,
+                                (long long)o->steps) > 0;
+    if (file) fine = fclose(file) == 0 && fine;
+    return fine ? INVIT_OK : inv_fail(err, INVIT_ERR_IO, "%s: %s", path, strerror(errno));
+}
+
 invit_status inv_options_model(const invit_train_options *o, inv_config *c, invit_error *err)
 {
     inv_config_defaults(c, o->problem);

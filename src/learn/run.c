@@ -15,7 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BAD_STEPS 3 /* dropped in a row before the run gives up */
+#define BAD_STEPS 3   /* dropped in a row before the run gives up                     */
+#define ENDED     2.0 /* s.validated when the bound was reached and what is left validated */
 
 typedef struct run {
     inv_trainer *t;
@@ -211,14 +212,19 @@ static void report(run *r, bool now)
                                            .message = text});
 }
 
-/* Keeps the weights that validation looked at, when they are the best so far. */
-static invit_status validate(run *r, invit_error *err)
+/* Keeps the weights that validation looked at, when they are the best so far. A validation that is cancelled
+ * has not been; the run that is resumed makes it. */
+static invit_status validate(run *r, double progress, invit_error *err)
 {
     inv_trainer *t = r->t;
     inv_run_state *s = &t->s;
-    if (t->o->validate_small + t->o->validate_large == 0) return INVIT_OK;
     double began = inv_now();
-    INV_CHECK(inv_validate(t, err));
+    if (t->o->validate_small + t->o->validate_large > 0) {
+        INV_CHECK(inv_validate(t, err));
+        if (inv_train_cancelled(t)) return INVIT_OK;
+    }
+    s->validated = progress;
+    if (t->o->validate_small + t->o->validate_large == 0) return INVIT_OK;
     double score = (isnan(s->small_gap) ? 0 : s->small_gap) + (isnan(s->large_gap) ? 0 : s->large_gap);
     s->tally_seconds -= inv_now() - began; /* the log's rate is that of training alone */
     INV_CHECK(log_validation(r, inv_now() - began, err));
@@ -255,7 +261,8 @@ static decision decide(run *r)
 {
     inv_trainer *t = r->t;
     decision d = {.seconds = inv_now() - t->session};
-    double wait = r->saved == r->session_start ? fmin(10, t->o->checkpoint) : t->o->checkpoint;
+    /* soon at first, so that the schedule is planned from a measured rate, then ever less often */
+    double wait = fmin(t->o->checkpoint, fmax(0.25, r->saved - r->session_start));
     d.stop = t->control && t->control->cancel && *t->control->cancel;
     d.save = d.seconds >= r->saved + wait;
     d.finished = t->o->steps > 0 ? t->s.step >= t->o->steps : d.seconds >= 60 * t->o->minutes;
@@ -296,8 +303,7 @@ static invit_status train(run *r, bool *finished, invit_error *err)
             INV_CHECK(inv_reinforce_epoch(t, err));
         if (s->step % t->o->log_every == 0 && s->tally_steps > 0) INV_CHECK(log_progress(r, err));
         if (validation_due(r) && !d.finished) {
-            s->validated = s->progress;
-            INV_CHECK(validate(r, err));
+            INV_CHECK(validate(r, s->progress, err));
             d.save = true;
         }
         if (d.save && s->bad == 0) INV_CHECK(save(r, err));
@@ -307,17 +313,17 @@ static invit_status train(run *r, bool *finished, invit_error *err)
     return INVIT_OK;
 }
 
-static invit_status finish(run *r, bool finished, invit_error *err)
+static invit_status finish(run *r, bool *finished, invit_error *err)
 {
     inv_trainer *t = r->t;
-    if (finished && !(t->s.validated >= 2)) { /* once: a finished run that is resumed has nothing to do */
+    if (*finished && t->s.validated < ENDED) { /* once: a finished run that is resumed has nothing to do */
         if (t->s.tally_steps > 0) INV_CHECK(log_progress(r, err));
-        INV_CHECK(validate(r, err));
-        t->s.validated = 2;
+        INV_CHECK(validate(r, ENDED, err));
+        *finished = t->s.validated >= ENDED;
     }
     report(r, true);
     const struct invit_model *m = t->average ? t->average : t->model;
-    if (finished && r->writer) {
+    if (*finished && r->writer) {
         INV_CHECK(invit_model_save(m, r->last, err));
         if (t->o->validate_small + t->o->validate_large == 0) INV_CHECK(invit_model_save(m, r->best, err));
     }
@@ -342,15 +348,39 @@ static invit_status open_directory(run *r, const invit_train_options *o, bool re
     return INVIT_OK;
 }
 
+/* A run that is resumed may get another bound. One that had ended goes on along a longer schedule, which it
+ * rejoins where it would be by now; one that had not keeps its place. */
+static invit_status change_bound(run *r, invit_error *err)
+{
+    inv_trainer *t = r->t;
+    inv_run_state *s = &t->s;
+    const invit_train_options *o = t->o;
+    invit_train_options saved = *o;
+    if (r->writer) INV_CHECK(invit_train_load(o->run, &saved, err));
+    int changed = saved.minutes != o->minutes || saved.steps != o->steps;
+    inv_comm_broadcast(t->comm, &changed, sizeof changed);
+    if (!changed) return INVIT_OK;
+    if (r->writer) INV_CHECK(inv_options_append_bound(o, r->config, err));
+    double left = o->steps > 0 ? (double)(o->steps - s->step) : 60 * o->minutes - s->seconds;
+    if (o->steps > 0) s->progress = fmin(1, (double)s->step / (double)o->steps);
+    if (s->validated < ENDED || left <= 0) return INVIT_OK;
+    if (o->steps == 0) {
+        s->progress = s->seconds / (60 * o->minutes);
+        s->steps_left = fmax(1, (double)s->step / fmax(1e-3, s->seconds) * left);
+    }
+    s->validated = s->progress;
+    return INVIT_OK;
+}
+
 static invit_status begin(run *r, bool resume, invit_error *err)
 {
     inv_trainer *t = r->t;
     const invit_train_options *o = t->o;
     int found = r->writer && resume && exists(r->checkpoint);
     inv_comm_broadcast(t->comm, &found, sizeof found);
-    t->s.steps_left = 120 * o->minutes; /* a first guess, until a rate is known */
+    t->s.steps_left = 1e6 * o->minutes; /* far too many, so that nothing moves until a rate is known */
     if (found) INV_CHECK(inv_checkpoint_read(t, r->checkpoint, err));
-    if (found && o->steps > 0) t->s.progress = fmin(1, (double)t->s.step / (double)o->steps);
+    if (found) INV_CHECK(change_bound(r, err));
     if (r->writer && !resume) INV_CHECK(inv_options_write(o, r->config, err));
     if (r->writer) INV_CHECK(open_log(r, t->s.log_bytes, err));
     r->validations = o->validations > 0 ? o->validations
@@ -377,7 +407,7 @@ invit_status invit_train(const invit_train_options *options, bool resume, const 
     INV_TRY(inv_comm_agree(comm, inv_trainer_create(options, control, comm, &r.t, err), err));
     INV_TRY(begin(&r, resume, err));
     INV_TRY(train(&r, &finished, err));
-    INV_TRY(finish(&r, finished, err));
+    INV_TRY(finish(&r, &finished, err));
     if (result) {
         const inv_run_state *s = &r.t->s;
         *result = (invit_train_result){.steps = s->step,

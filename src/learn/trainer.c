@@ -274,6 +274,11 @@ void inv_trainer_destroy(inv_trainer *t)
     free(t);
 }
 
+bool inv_train_cancelled(const inv_trainer *t)
+{
+    return inv_comm_size(t->comm) == 1 && t->control && t->control->cancel && *t->control->cancel;
+}
+
 invit_status inv_trainer_run(inv_trainer *t, int items, void (*fn)(void *, int, int), invit_error *err)
 {
     for (int i = 0; i < inv_team_size(t->team); i++) t->worker[i].status = INVIT_OK;

@@ -78,7 +78,7 @@ typedef struct inv_run_state {
     double seconds;    /* spent so far, all sessions                                    */
     double progress;   /* 0..1 along the schedule                                       */
     double steps_left; /* planned; revised at checkpoints when minutes bound the run    */
-    double validated;  /* progress at the last validation                               */
+    double validated;  /* progress at the last validation; 2 when the run has ended     */
     double best;       /* lowest score of a validation                                  */
     double small_gap, large_gap, small_best, large_best; /* last validation, greedy and best of 16 */
     int64_t bad;          /* steps dropped in a row                                        */
@@ -120,6 +120,9 @@ typedef struct inv_trainer {
 invit_status inv_trainer_create(const invit_train_options *o, const invit_control *control, inv_comm *comm,
                                 inv_trainer **out, invit_error *err);
 void inv_trainer_destroy(inv_trainer *t);
+
+/* The caller wants to stop. Several ranks stop together, between steps, and not here. */
+bool inv_train_cancelled(const inv_trainer *t);
 
 /* Runs fn over items on the team; the first error of any worker comes back. */
 invit_status inv_trainer_run(inv_trainer *t, int items, void (*fn)(void *trainer, int member, int item),

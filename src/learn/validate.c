@@ -33,6 +33,7 @@ static void teach_item(void *context, int member, int item)
     inv_trainer *t = context;
     inv_worker *w = &t->worker[member];
     if (w->status != INVIT_OK || item % inv_comm_size(t->comm) != inv_comm_rank(t->comm)) return;
+    if (inv_train_cancelled(t)) return;
     invit_instance *p = NULL;
     w->status = validation_instance(t, item, &p, &w->error);
     if (w->status != INVIT_OK) return;
@@ -80,6 +81,7 @@ invit_status inv_validation_prepare(inv_trainer *t, const char *path, invit_erro
     }
     memset(t->validation, 0, (size_t)count * sizeof *t->validation);
     INV_CHECK(inv_trainer_run(t, count, teach_item, err));
+    if (inv_train_cancelled(t)) return inv_fail(err, INVIT_ERR_CANCELLED, "stopped before the first step");
     inv_comm_sum_doubles(t->comm, t->validation, (size_t)count);
     return inv_comm_rank(t->comm) == 0 ? write_lengths(path, t->validation, count, err) : INVIT_OK;
 }
@@ -112,6 +114,7 @@ invit_status inv_validate(inv_trainer *t, invit_error *err)
 {
     int32_t small = (int32_t)t->o->validate_small, large = (int32_t)t->o->validate_large;
     const struct invit_model *m = t->average ? t->average : t->model;
+    inv_run_state before = t->s;
     memcpy(t->judged->param, m->param, m->params * sizeof *m->param);
     inv_prepared_refresh(t->prepared_judge, t->judged);
     t->s.small_gap = t->s.small_best = t->s.large_gap = t->s.large_best = NAN;
@@ -123,5 +126,6 @@ invit_status inv_validate(inv_trainer *t, invit_error *err)
         INV_CHECK(gap(t, small, small + large, 1, &t->s.large_gap, NULL, err));
         INV_CHECK(gap(t, small, small + 1, COPIES, NULL, &t->s.large_best, err));
     }
+    if (inv_train_cancelled(t)) t->s = before; /* gaps of half the instances are none */
     return INVIT_OK;
 }
