@@ -134,8 +134,8 @@ INVIT_API invit_status invit_reader_open(const char *path, invit_reader **out, i
 INVIT_API invit_status invit_reader_open_memory(const void *data, size_t size, const char *name, invit_reader **out,
                                                 invit_error *err);
 INVIT_API invit_format invit_reader_format(const invit_reader *reader);
-/* The capacity for a CSV table with demands, which may lack one; call it before invit_reader_next, which
- * refuses a capacity for anything else. */
+/* The capacity, 1 to 2^31 - 1, for a CSV table with demands, which may lack one; call it before
+ * invit_reader_next, which refuses any other and a capacity for anything else. */
 INVIT_API void invit_reader_set_capacity(invit_reader *reader, int64_t capacity);
 /* The next instance, or NULL in *out after the last. */
 INVIT_API invit_status invit_reader_next(invit_reader *reader, invit_instance **out, invit_error *err);
@@ -394,7 +394,7 @@ typedef struct invit_solve_result {
 INVIT_API invit_solve_options invit_solve_defaults(void);
 /* 64 up to 200 nodes, 32 to 1,000, 16 to 5,000, 8 to 10,000 (the authors' numbers), 4 to 100,000, 2 to 1,000,000, then 1; of a CVRP the customers count. */
 INVIT_API int32_t invit_default_rollouts(int64_t nodes);
-/* 20 ms a node, at most 2 s + 5 ms a node, at most 60 s; or 0.3 ms a node where that is more. */
+/* 20 ms a node, at least 1 s, at most 2 s + 5 ms a node, at most 60 s; or 0.3 ms a node where that is more. */
 INVIT_API double invit_default_seconds(int64_t nodes);
 
 /* Constructs a solution, improves it while there is time, and checks it independently of the solver. `model` may be

@@ -200,6 +200,13 @@ static void mistakes_are_explained(void **state)
     says(".svg, .png or .pdf");
     assert_int_equal(run("solve many.txt --time 100 -o many.csv"), 1);
     says("choose one with --index");
+    assert_int_equal(run("solve many.txt --time 100 -o many.tour"), 1);
+    says("a .txt with a line for each");
+    assert_int_equal(run("solve a.tsp --time 100 -o a.xlsx"), 1);
+    says("a .csv (a table of stops)");
+    assert_int_equal(run("solve a.tsp --time 100 -o no/such/folder/a.png"), 1);
+    assert_int_equal(run("solve a.tsp --time 100 -o ./a.tsp"), 1);
+    says("is the instance itself");
     assert_int_equal(run("solve b.vrp --time 100 --capacity 99"), 1);
     says("CSV table only");
     assert_int_equal(run("solve a.tsp --model tsp-99v"), 1);

@@ -42,6 +42,10 @@ static void tables_of_every_dialect_read_alike(void **state)
         "y,unused,x\n2,,1.5\n40,7,-3",
         "x,y\n1.5,2,,\n-3,40,\n",
         "z\tx\ty\n\t1.5\t2\n\t-3\t40\n",
+        "sep=;\nx;y\n1,5;2\n-3;40\n",
+        "x;y;z\n1,5;2;\n;;\n-3;40;\n;;\n ;;\n",
+        "note,x,y\n\"two\nlines, \"\"quoted\"\"\n\",1.5,2\n5\" wide,-3,40\n",
+        "x,y,lat\n1.5,2,none\n-3,40,\n",
     };
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         invit_instance *p;
@@ -100,6 +104,37 @@ static void tables_with_demands_have_the_depot_first(void **state)
     }
 }
 
+static void labels_are_utf8(void **state)
+{
+    (void)state;
+    static const char *const tables[] = {
+        "id,x,y\nB\xe4"
+        "ckerei \x93Zopf\x94 \x80,1,2\nZ\xc3\xbcrich,3,4\n", /* Windows-1252, UTF-8 */
+        "id,x,y\n\"B\xc3\xa4"
+        "ckerei\n\xe2\x80\x9cZopf\xe2\x80\x9d \xe2\x82\xac\",1,2\nZ\xc3\xbcrich,3,4\n"};
+    for (int i = 0; i < 2; i++) {
+        invit_instance *p;
+        invit_error err;
+        assert_int_equal(read_table(tables[i], 0, &p, &err), INVIT_OK);
+        assert_string_equal(invit_instance_label(p, 0), "B\xc3\xa4"
+                                                        "ckerei \xe2\x80\x9cZopf\xe2\x80\x9d \xe2\x82\xac");
+        assert_string_equal(invit_instance_label(p, 1), "Z\xc3\xbcrich");
+        invit_instance_destroy(p);
+    }
+}
+
+/* A lone x beside lat,lon is something else. */
+static void other_columns_do_not_count(void **state)
+{
+    (void)state;
+    invit_instance *p;
+    invit_error err;
+    assert_int_equal(read_table("id,lat,lon,x\nA,47.1,8.5,no number\nB,47.2,8.6,3\n", 0, &p, &err), INVIT_OK);
+    assert_int_equal(p->metric, INVIT_HAVERSINE);
+    assert_true(p->xy[0] == 8.5 && p->xy[1] == 47.1);
+    invit_instance_destroy(p);
+}
+
 static void bad_tables_are_refused_with_a_reason(void **state)
 {
     (void)state;
@@ -119,6 +154,10 @@ static void bad_tables_are_refused_with_a_reason(void **state)
         {"x,y\n1,1e999\n", "f:2: expected a number in column y"},
         {"x;y\n1.000,5;2\n", "f:2: expected a number in column x, found '1.000,5'"},
         {"x,y\n\"1,2\n", "f:2: expected a closing quote"},
+        {"x,y\n1,2\n\"1,\n2\n", "f:3: expected a closing quote"},
+        {"x,y\n1,3e18\n", "f:2: expected a number in column y, found '3e18'"},
+        {"PK\x03\x04 workbook", "f: a workbook or another archive: save the table as CSV"},
+        {"\xff\xfex", "f: text in UTF-16"},
         {"x,y\n\"1\"2,3\n", "f:2: expected a delimiter after a closing quote"},
         {"lat,lon\n91,0\n", "f:2: expected a latitude from -90 to 90, found '91'"},
         {"lat,lon\n9,1000\n", "f:2: expected a longitude"},
@@ -267,6 +306,8 @@ int main(void)
         cmocka_unit_test(tables_of_every_dialect_read_alike),
         cmocka_unit_test(places_are_measured_on_the_globe),
         cmocka_unit_test(tables_with_demands_have_the_depot_first),
+        cmocka_unit_test(labels_are_utf8),
+        cmocka_unit_test(other_columns_do_not_count),
         cmocka_unit_test(bad_tables_are_refused_with_a_reason),
         cmocka_unit_test(metrics_can_be_changed),
         cmocka_unit_test(the_date_line_is_no_border),

@@ -299,6 +299,8 @@ static void bad_lists_are_refused_with_a_reason(void **state)
         {"\n\n  \n", INVIT_ERR_INPUT, "expected nodes"},
         {"1,2 3,4 5\n", INVIT_ERR_INPUT, "f:1: expected a comma between x and y, found the end of the line"},
         {"1,2 3,4 x,5\n", INVIT_ERR_INPUT, "f:1: expected a node x,y, found 'x,5'"},
+        {"1,2 3,-2e18\n", INVIT_ERR_INPUT,
+         "f:1: expected a y coordinate from -1e+18 to 1e+18, found '-2e18'"},
         {"1,2 3,nan\n", INVIT_ERR_INPUT, "f:1: expected a y coordinate, found 'nan'"},
         {"1,2 .|. 3,4\n", INVIT_ERR_INPUT, "f:1: expected '.|.' after the customers"},
         {"1,2 .|. 3,4 .|. 1 2 .|. 5\n", INVIT_ERR_INPUT,
@@ -428,7 +430,7 @@ static void bad_numpy_arrays_are_refused(void **state)
     size_t n =
         make_npy(file, 1, "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2)}", data, sizeof data);
     assert_int_equal(read_bytes(file, n, &p, &err), INVIT_ERR_INPUT);
-    assert_non_null(strstr(err.message, "node 1: expected finite coordinates"));
+    assert_non_null(strstr(err.message, "node 1: expected coordinates from -1e+18 to 1e+18"));
 }
 
 /* ---- every format, through files and pipes

@@ -222,6 +222,7 @@ static void refuses_what_is_wrong(void **state)
          "NAME: x\nTYPE: TSP\nDIMENSION: 2\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 0 0\n2 a 0\n",
          422, ":7:"},
         {"POST", "/v1/parse", "text/csv", "x,y\n1,\xe4\n", 422, "found '?'"}, /* not UTF-8 */
+        {"POST", "/v1/parse", "text/plain", "DIMENSION : 2\nEDGE_WEIGHT_TYPE : EXPLICIT\n", 422, "EXPLICIT"},
         {"POST", "/v1/generate", JSON, "{\"distribution\": \"spiral\"}", 422, "uniform, clustered"},
         {"POST", "/v1/generate", JSON, "{\"n\": 3}", 422, "\\\"n\\\" is not known"},
         {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2]]}, \"tiem\": 1}", 422,

@@ -133,6 +133,51 @@ static void construction_is_the_same_for_any_threads(void **state)
     }
 }
 
+/* A tour begins with the instance's first node, wherever the solver began. */
+static void tours_begin_at_the_first_node(void **state)
+{
+    (void)state;
+    for (int32_t n = 1; n < 40; n += 6) {
+        invit_instance *p = instance(INVIT_TSP, n);
+        invit_solve_options o = invit_solve_defaults();
+        o.construct = INVIT_CONSTRUCT_NEAREST;
+        o.iterations = n % 2 ? 0 : 50;
+        for (o.seed = 1; o.seed < 4; o.seed++) {
+            invit_solve_result result;
+            invit_solution *s = solve(p, NULL, &o, &result);
+            assert_int_equal(s->nodes[0], 0);
+            invit_solution_destroy(s);
+        }
+        invit_instance_destroy(p);
+    }
+}
+
+/* Routes without customers are allowed, and there may be more of them than nodes. */
+static void a_start_may_have_empty_routes(void **state)
+{
+    (void)state;
+    enum { EMPTY = 500 };
+    invit_instance *p = instance(INVIT_CVRP, 5);
+    invit_model *m = tiny_model(INVIT_CVRP);
+    int32_t customers[5] = {1, 2, 3, 4, 5}, start[EMPTY + 6] = {0};
+    for (int i = 1; i < EMPTY + 6; i++) start[i] = i <= 5 ? i : 5;
+    invit_solution *given;
+    invit_solve_options o = invit_solve_defaults();
+    assert_int_equal(invit_solution_create(customers, start, EMPTY + 5, &given, NULL), INVIT_OK);
+    o.start = given;
+    o.iterations = 3;
+    for (int improve = 0; improve < 3; improve++) {
+        o.improve = (invit_improve)improve;
+        invit_solve_result result;
+        invit_solution *s = solve(p, m, &o, &result);
+        assert_true(s->routes <= 5 && result.length <= result.constructed);
+        invit_solution_destroy(s);
+    }
+    invit_solution_destroy(given);
+    invit_model_destroy(m);
+    invit_instance_destroy(p);
+}
+
 static void a_given_solution_is_where_it_starts(void **state)
 {
     (void)state;
@@ -377,6 +422,8 @@ int main(void)
         cmocka_unit_test(every_way_works_at_every_size),
         cmocka_unit_test(iterations_make_a_run_reproducible),
         cmocka_unit_test(construction_is_the_same_for_any_threads),
+        cmocka_unit_test(tours_begin_at_the_first_node),
+        cmocka_unit_test(a_start_may_have_empty_routes),
         cmocka_unit_test(a_given_solution_is_where_it_starts),
         cmocka_unit_test(a_time_limit_holds_on_a_large_instance),
         cmocka_unit_test(the_trace_goes_down),

@@ -8,12 +8,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes as c
 import math
+import numbers
 import os
+import signal
+import threading
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Callable, List, Optional, Sequence, Union
+from typing import Any, Callable, Iterator, List, Optional, Sequence, Union
 
 from ._library import (CONSTRUCTIONS, DISTRIBUTIONS, METRICS, PROBLEMS, PROGRESS_FN, SHOW_FN, CheckResult, Control, InvitError,
                        SolveResult, call, lib)
@@ -44,13 +48,20 @@ def _array(values: Any, kind: Any, count: int) -> Any:
     except TypeError:
         pass
     flat = values.ravel().tolist() if hasattr(values, "ravel") else list(values)
-    if flat and not isinstance(flat[0], (int, float)):
+    if flat and not isinstance(flat[0], numbers.Number):
         flat = [number for row in flat for number in row]
     if len(flat) != count:
         raise InvitError(f"expected {count} numbers, got {len(flat)}")
-    if kind is c.c_int64 and any(int(v) != v for v in flat):
-        raise InvitError("demands must be whole numbers")
-    return (kind * count)(*(flat if kind is c.c_double else map(int, flat)))
+    return (kind * count)(*(flat if kind is c.c_double else [_whole("demands", v) for v in flat]))
+
+
+def _whole(what: str, value: Any) -> int:
+    """A whole number that fits: ctypes would cut off what does not."""
+    if not (isinstance(value, numbers.Real) and int(value) == value):
+        raise InvitError(f"{what} must be whole numbers, not {value!r}")
+    if not -2**63 <= value < 2**63:
+        raise InvitError(f"{what}: {value!r} is too large")
+    return int(value)
 
 
 class Instance:
@@ -59,9 +70,9 @@ class Instance:
     def __init__(self, coords: Coords, demands: Optional[Sequence[int]] = None, capacity: Optional[int] = None,
                  metric: str = "exact", name: str = "unnamed") -> None:
         n = len(coords)
-        for row in (coords[:1] if n else []):
-            if len(row) != 2:
-                raise InvitError("coords must have two columns, x and y")
+        shape = getattr(coords, "shape", None)
+        if shape != (n, 2) if shape is not None else any(len(row) != 2 for row in coords):
+            raise InvitError("coords must have two columns, x and y")
         xy = _array(coords, c.c_double, 2 * n)
         out = c.c_void_p()
         kind = _choose("metric", metric, METRICS)
@@ -70,7 +81,8 @@ class Instance:
         elif demands is None or capacity is None:
             raise InvitError("vehicle routing needs both demands and capacity")
         else:
-            call("invit_instance_create_cvrp", xy, _array(demands, c.c_int64, n), n, int(capacity), kind, c.byref(out))
+            call("invit_instance_create_cvrp", xy, _array(demands, c.c_int64, n), n, _whole("capacity", capacity), kind,
+                 c.byref(out))
         self._handle = out
         call("invit_instance_set_name", out, name.encode())
 
@@ -118,13 +130,16 @@ class Instance:
 
 
 class Model:
-    """Weights: a safetensors file, or without a path the bundled ones for a problem ("tsp" or "cvrp")."""
+    """Weights: a safetensors file or the name of bundled ones ("tsp-3v"), or without either the default for a
+    problem ("tsp" or "cvrp")."""
 
     def __init__(self, path: Optional[Union[str, "os.PathLike[str]"]] = None, problem: str = "tsp") -> None:
         out = c.c_void_p()
-        if path is None and not os.environ.get("INVIT_MODELS"):
-            own = Path(__file__).resolve().parent / "models" / f"{PROBLEMS[_choose('problem', problem, PROBLEMS)]}-2v.safetensors"
-            path = own if own.exists() else None
+        if not os.environ.get("INVIT_MODELS"):
+            name = f"{PROBLEMS[_choose('problem', problem, PROBLEMS)]}-2v" if path is None else os.fspath(path)
+            own = Path(__file__).resolve().parent / "models" / f"{name}.safetensors"
+            if own.exists():
+                path = own
         if path is None:
             call("invit_model_load_default", _choose("problem", problem, PROBLEMS), c.byref(out))
         else:
@@ -139,8 +154,8 @@ class Model:
 
 @dataclass(frozen=True)
 class Progress:
-    """What the progress callback is given. `routes` is a better solution (as in Solution) when there is a new one,
-    a few times a second at most, else None."""
+    """What the progress callback is given. `best` is the shortest length so far, infinite while there is none;
+    `routes` is a better solution (as in Solution) when there is a new one, a few times a second at most, else None."""
     stage: str
     elapsed: float
     fraction: float
@@ -194,17 +209,46 @@ def _routes(handle: Any) -> List[List[int]]:
     return [route[:count.value] for route in nodes]
 
 
+@contextlib.contextmanager
+def _interrupt_sets(cancel: Any, raised: List[BaseException]) -> Iterator[None]:
+    """Ctrl-C while C code runs: stop it, and raise KeyboardInterrupt when it has."""
+    def on_interrupt(_signal: int, _frame: Any) -> None:
+        raised.append(KeyboardInterrupt())
+        cancel.value = 1
+
+    ours = (threading.current_thread() is threading.main_thread()
+            and signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+    if ours:
+        signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield
+    finally:
+        if ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def solve(coords: Union[Coords, Instance], demands: Optional[Sequence[int]] = None, capacity: Optional[int] = None, *,
           time: Optional[float] = None, rollouts: Optional[int] = None, seed: int = 1, threads: int = 0,
-          metric: str = "exact", model: Optional[Model] = None, construct: Optional[str] = None,
+          metric: Optional[str] = None, model: Optional[Union[Model, str, "os.PathLike[str]"]] = None,
+          construct: Optional[str] = None,
           progress: Optional[Callable[[Progress], Optional[bool]]] = None) -> Solution:
     """Solves an instance given as arrays (or an Instance) and returns a checked Solution.
 
     time: seconds in all; 0 constructs only; None chooses by size.  rollouts: how many constructions; the best wins.
-    progress: called now and then; returning False stops, and the best solution so far is the answer.
+    progress: called now and then; returning False stops, and the best solution so far is the answer (an InvitError
+    when there is none yet). Ctrl-C stops too, with KeyboardInterrupt.
+    metric: how edges are measured ("exact" if not given); an Instance has its own.
+    model: a Model, its file or the name of bundled weights.
     construct: "invit" (default when there are weights), "nearest", "greedy", "space-filling" or "savings".
     """
-    instance = coords if isinstance(coords, Instance) else Instance(coords, demands, capacity, metric)
+    if isinstance(coords, Instance):
+        if demands is not None or capacity is not None or metric is not None:
+            raise InvitError("an Instance has its own demands, capacity and metric; give them to Instance() instead")
+        instance = coords
+    else:
+        instance = Instance(coords, demands, capacity, metric or "exact")
+    if model is not None and not isinstance(model, Model):
+        model = Model(model)
     options, result, out = lib.invit_solve_defaults(), SolveResult(), c.c_void_p()
     if construct is None and model is None:
         try:
@@ -221,11 +265,11 @@ def solve(coords: Union[Coords, Instance], demands: Optional[Sequence[int]] = No
     options.rollouts, options.seed, options.threads = rollouts or 0, seed, threads
     cancel, raised = c.c_int(0), []
 
-    latest = Progress("construct", 0.0, -1.0, math.nan, 0)
+    latest = Progress("construct", 0.0, -1.0, math.inf, 0)
 
     def tell(now: Progress) -> None:
         try:
-            if not raised and progress(now) is False:
+            if progress is not None and not raised and progress(now) is False:
                 cancel.value = 1
         except BaseException as e:  # an exception cannot cross the C code: stop, and raise it on this side
             raised.append(e)
@@ -234,23 +278,29 @@ def solve(coords: Union[Coords, Instance], demands: Optional[Sequence[int]] = No
     def on_progress(_user: Any, p: Any) -> None:
         nonlocal latest
         now = p.contents
-        latest = Progress(now.stage.decode(), now.elapsed, now.fraction, now.best, now.count)
+        best = math.inf if math.isnan(now.best) else now.best
+        latest = Progress(now.stage.decode(), now.elapsed, now.fraction, best, now.count)
         tell(latest)
 
     def on_solution(_user: Any, seconds: float, length: float, handle: int) -> None:
         tell(replace(latest, elapsed=seconds, best=length, routes=_routes(handle)))
 
-    control = Control(cancel=c.pointer(cancel))
+    # without a callback of the user's there is one too: Python looks at signals only when Python code runs
+    control = Control(cancel=c.pointer(cancel), progress=PROGRESS_FN(on_progress))
     if progress is not None:
-        control.progress = PROGRESS_FN(on_progress)
         options.show = SHOW_FN(on_solution)
     options.control = c.pointer(control)
-    call("invit_solve", instance._handle, model._handle if model else None, c.byref(options), c.byref(out),
-         c.byref(result))
     try:
+        with _interrupt_sets(cancel, raised):
+            call("invit_solve", instance._handle, model._handle if model else None, c.byref(options), c.byref(out),
+                 c.byref(result))
         if raised:
             raise raised[0]
         routes = _routes(out)
+    except InvitError:
+        if raised:
+            raise raised[0] from None
+        raise
     finally:
         lib.invit_solution_destroy(out)
     return Solution(instance, routes, result.length, result.length_exact, result.rollouts, result.decisions,
@@ -270,10 +320,23 @@ def generate(problem: str = "tsp", size: int = 100, distribution: str = "uniform
     return Instance._adopt(out)
 
 
-def read(path: Union[str, "os.PathLike[str]"], index: int = 0) -> Instance:
-    """Instance `index` of a file in any format the library knows (TSPLIB, CVRPLIB, MSVDRP, lists, CSV, .npy)."""
+def read(path: Union[str, "os.PathLike[str]"], index: int = 0, capacity: Optional[int] = None) -> Instance:
+    """Instance `index` of a file in any format the library knows (TSPLIB, CVRPLIB, MSVDRP, lists, CSV, .npy).
+
+    capacity: the vehicles', for a CSV table with demands that does not name one."""
     out = c.c_void_p()
-    call("invit_instance_read", os.fsencode(path), index, c.byref(out))
+    if capacity is None:
+        call("invit_instance_read", os.fsencode(path), index, c.byref(out))
+        return Instance._adopt(out)
+    if index != 0:
+        raise InvitError("capacity is for a table, which holds one instance: leave index out")
+    reader = c.c_void_p()
+    call("invit_reader_open", os.fsencode(path), c.byref(reader))
+    try:
+        lib.invit_reader_set_capacity(reader, _whole("capacity", capacity))
+        call("invit_reader_next", reader, c.byref(out))
+    finally:
+        lib.invit_reader_close(reader)
     return Instance._adopt(out)
 
 

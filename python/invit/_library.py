@@ -7,7 +7,7 @@ import ctypes.util
 import os
 from pathlib import Path
 
-STATUS_OK, STATUS_CANCELLED = 0, 6
+STATUS_OK = 0
 PROBLEMS = ("tsp", "cvrp")
 METRICS = ("exact", "euc_2d", "ceil_2d", "att", "geo", "haversine")
 DISTRIBUTIONS = ("uniform", "clustered", "explosion", "implosion")
@@ -93,6 +93,10 @@ _PROTOTYPES = {
     "invit_instance_demands": (_INT32S, [_P]),
     "invit_instance_capacity": (c.c_int64, [_P]),
     "invit_instance_read": (c.c_int, [c.c_char_p, c.c_int64, _OUT, _ERR]),
+    "invit_reader_open": (c.c_int, [c.c_char_p, _OUT, _ERR]),
+    "invit_reader_set_capacity": (None, [_P, c.c_int64]),
+    "invit_reader_next": (c.c_int, [_P, _OUT, _ERR]),
+    "invit_reader_close": (None, [_P]),
     "invit_solution_create": (c.c_int, [_INT32S, _INT32S, c.c_int32, _OUT, _ERR]),
     "invit_solution_destroy": (None, [_P]),
     "invit_solution_routes": (c.c_int32, [_P]),
@@ -118,7 +122,5 @@ def call(name: str, *arguments: object) -> None:
     """Calls a function whose last parameter is an invit_error and turns a failure into an exception."""
     err = Error()
     status = getattr(lib, name)(*arguments, c.byref(err))
-    if status == STATUS_CANCELLED:
-        raise KeyboardInterrupt(err.message.decode())
     if status != STATUS_OK:
         raise InvitError(err.message.decode("utf-8", "replace") or f"{name} failed with status {status}")

@@ -1,7 +1,9 @@
 """Tests of the Python package; unittest only, NumPy when it is there."""
 
 import math
+import os
 import pathlib
+import signal
 import sys
 import tempfile
 import threading
@@ -98,14 +100,44 @@ class Solve(unittest.TestCase):
         self.assertGreater(ticks, 20)
 
 
+class Stop(unittest.TestCase):
+    def test_false_stops_with_the_best_so_far(self):
+        began = time.monotonic()
+        solution = invit.solve(invit.generate("tsp", 100), time=30, construct="greedy", progress=lambda p: p.best > 1e9)
+        self.assertLess(time.monotonic() - began, 10)
+        self.assertEqual(len(solution.tour), 100)
+
+    def test_no_solution_is_infinitely_long(self):
+        seen = []
+        invit.solve(invit.generate("tsp", 300), time=0, rollouts=8, threads=1, progress=lambda p: seen.append(p.best))
+        self.assertFalse([best for best in seen if best != best])
+
+    def test_exceptions_of_the_callback_come_back(self):
+        for construct in ("invit", "greedy"):
+            with self.assertRaises(ZeroDivisionError):
+                invit.solve(invit.generate("tsp", 300), time=30, construct=construct, progress=lambda p: 1 / 0)
+
+    def test_ctrl_c(self):
+        for progress in (None, lambda p: None):
+            threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+            began = time.monotonic()
+            with self.assertRaises(KeyboardInterrupt):
+                invit.solve(invit.generate("tsp", 200), time=30, construct="greedy", progress=progress)
+            self.assertLess(time.monotonic() - began, 10)
+        self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
+
+
 class Refuse(unittest.TestCase):
     def refuses(self, pattern, *arguments, **named):
         with self.assertRaisesRegex(invit.InvitError, pattern):
             invit.solve(*arguments, **named)
 
     def test_bad_input(self):
-        self.refuses("not a finite number", [(0, 0), (1, float("nan"))], time=0, construct="greedy")
+        self.refuses("expected coordinates from", [(0, 0), (1, float("nan"))], time=0, construct="greedy")
         self.refuses("two columns", [(0, 0, 0), (1, 1, 1)], time=0)
+        self.refuses("two columns", [(0, 0), (3,), (1, 2, 3)], time=0)
+        self.refuses("too large", SQUARE, [0, 1, 1, 1], 2**64 + 5, time=0, construct="savings")
+        self.refuses("own demands", invit.Instance(SQUARE), metric="euc_2d", time=0)
         self.refuses("nodes", [], time=0, construct="greedy")
         self.refuses("demand 9", SQUARE, [0, 9, 1, 1], 5, time=0, construct="savings")
         self.refuses("whole numbers", SQUARE, [0, 1.5, 1, 1], 5, time=0, construct="savings")
@@ -124,6 +156,14 @@ class Files(unittest.TestCase):
             instance = invit.read(f.name)
         self.assertEqual(len(instance), 3)
         self.assertAlmostEqual(invit.solve(instance, time=0, construct="nearest").length_exact, 12.0)
+
+    def test_table_with_a_capacity(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".csv") as f:
+            f.write("id,x,y,demand\nA,0,0,0\nB,1,1,3\nC,2,0,4\n")
+            f.flush()
+            self.assertEqual(invit.read(f.name, capacity=5).capacity, 5)
+            with self.assertRaisesRegex(invit.InvitError, "capacity"):
+                invit.read(f.name)
 
     def test_missing_file(self):
         with self.assertRaisesRegex(invit.InvitError, "nowhere"):

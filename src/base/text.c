@@ -213,3 +213,20 @@ invit_status inv_text_expected(inv_text *t, invit_error *err, const char *format
     snprintf(text, sizeof text, "expected %s, found %s", wanted, found);
     return fail_at(t, t->line, INVIT_ERR_INPUT, err, text);
 }
+
+int inv_utf8_length(const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    int length = s[0] < 0x80             ? 1
+                 : (s[0] & 0xe0) == 0xc0 ? 2
+                 : (s[0] & 0xf0) == 0xe0 ? 3
+                 : (s[0] & 0xf8) == 0xf0 ? 4
+                                         : 0;
+    for (int i = 1; i < length; i++)
+        if ((s[i] & 0xc0) != 0x80) return 0;
+    bool overlong = (length == 2 && s[0] < 0xc2) || (length == 3 && s[0] == 0xe0 && s[1] < 0xa0) ||
+                    (length == 4 && s[0] == 0xf0 && s[1] < 0x90);
+    bool surrogate = length == 3 && s[0] == 0xed && s[1] >= 0xa0;
+    bool beyond = length == 4 && (s[0] > 0xf4 || (s[0] == 0xf4 && s[1] >= 0x90));
+    return overlong || surrogate || beyond ? 0 : length;
+}

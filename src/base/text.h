@@ -62,6 +62,9 @@ invit_status inv_text_raw_line(inv_text *t, const char **line, size_t *length, i
 /* The same without the blanks around it. */
 invit_status inv_text_line(inv_text *t, const char **line, size_t *length, invit_error *err);
 
+/* Length of the valid UTF-8 sequence at s, 0 when there is none. */
+int inv_utf8_length(const char *s);
+
 static inline bool inv_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';

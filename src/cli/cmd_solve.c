@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
 #include <time.h>
 
 typedef struct solve_values {
@@ -160,20 +162,30 @@ static const char *construct_name(invit_construct c)
 /* ---- before solving
  * ------------------------------------------------------------------------------------------------- */
 
-/* Finds out now, not after a minute of solving, that a file cannot be written. */
-static invit_status open_outputs(session *s, invit_error *err)
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
+/* Finds out now, not after a minute of solving, that a file cannot be written, or should not be. */
+static int check_outputs(session *s)
 {
     const solve_values *v = s->v;
-    if (v->output && !cli_is_picture(v->output)) {
-        invit_status status = invit_writer_open(v->output, &s->writer, err);
-        if (status != INVIT_OK) return status;
+    const char *outputs[] = {v->output, v->trace};
+    for (int i = 0; i < 2; i++) {
+        if (!outputs[i]) continue;
+        int code = cli_check_output(outputs[i]);
+        if (code != CLI_GO) return code;
+        if (same_file(outputs[i], s->path))
+            return cli_fail("%s is the instance itself; name another file for what is written", outputs[i]);
     }
-    if (v->trace) {
-        s->trace = fopen(v->trace, "w");
-        if (!s->trace) return fail(err, INVIT_ERR_IO, "%s: %s", v->trace, strerror(errno));
-        fprintf(s->trace, "seconds,length\n");
-    }
-    return INVIT_OK;
+    if (!v->trace) return CLI_GO;
+    s->trace = fopen(v->trace, "w");
+    if (!s->trace) return cli_fail("%s: %s", v->trace, strerror(errno));
+    fprintf(s->trace, "seconds,length\n");
+    return CLI_GO;
 }
 
 /* The policy's weights: the file the user names, or the bundled ones. Without either, a run that did not ask
@@ -310,8 +322,11 @@ static invit_status choose_output(const session *s, const invit_instance *p, inv
                                   invit_solution_format *out, invit_error *err)
 {
     static const char *const pictures[] = {".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".eps"};
+    static const char *const others[] = {".xls", ".xlsx", ".ods",  ".kml", ".kmz",  ".gpx",
+                                         ".shp", ".htm",  ".html", ".doc", ".docx", ".npy"};
     const char *path = s->v->output, *dot = path ? strrchr(path, '.') : NULL;
     bool cvrp = invit_instance_problem(p) == INVIT_CVRP, lines = false;
+    bool many = format == INVIT_FORMAT_MSVDRP || format == INVIT_FORMAT_NPY;
     *out = invit_solution_format_for(path ? path : "", invit_instance_problem(p));
     if (dot && cvrp && *out == INVIT_SOLUTION_TOUR)
         return fail(err, INVIT_ERR_ARGUMENT, "%s: a .tour is for TSPs; routes go to %s", path, "a .sol");
@@ -319,7 +334,11 @@ static invit_status choose_output(const session *s, const invit_instance *p, inv
         if (strcasecmp(dot, pictures[i]) == 0)
             return fail(err, INVIT_ERR_ARGUMENT, "%s: a picture's name must end in %s", path,
                         ".svg, .png or .pdf");
-    if (format == INVIT_FORMAT_MSVDRP && *out != INVIT_SOLUTION_GEOJSON && *out != INVIT_SOLUTION_STOPS)
+    for (size_t i = 0; dot && i < sizeof others / sizeof *others; i++)
+        if (strcasecmp(dot, others[i]) == 0)
+            return fail(err, INVIT_ERR_ARGUMENT, "%s: cannot write such a file; routes go to %s", path,
+                        "a .csv (a table of stops), .geojson (a map), .tour, .sol or .txt");
+    if (many && *out != INVIT_SOLUTION_GEOJSON && *out != INVIT_SOLUTION_STOPS)
         lines = !dot || (strcasecmp(dot, ".tour") != 0 && strcasecmp(dot, ".sol") != 0);
     if (lines) *out = INVIT_SOLUTION_MSVDRP; /* many instances, a line each */
     return INVIT_OK;
@@ -340,6 +359,8 @@ static invit_status hand_over(session *s, const invit_instance *p, const invit_s
     if (!v->output) return INVIT_OK;
     if (cli_is_picture(v->output)) return invit_plot(p, solution, v->output, NULL, err);
     invit_solution_info info = {.length = r->length, .seconds = total};
+    invit_status status = s->writer ? INVIT_OK : invit_writer_open(v->output, &s->writer, err);
+    if (status != INVIT_OK) return status;
     return invit_writer_solution(s->writer, p, solution, format, &info, err);
 }
 
@@ -400,12 +421,15 @@ static invit_status solve_one(session *s, const invit_instance *p, invit_format 
 static const char *single(const session *s)
 {
     const solve_values *v = s->v;
+    const char *dot = v->output ? strrchr(v->output, '.') : NULL;
     invit_solution_format f = invit_solution_format_for(v->output ? v->output : "", INVIT_TSP);
     return s->trace                                 ? "--trace"
            : v->start                               ? "--start"
            : v->output && cli_is_picture(v->output) ? "a picture"
            : v->output && (f == INVIT_SOLUTION_GEOJSON || f == INVIT_SOLUTION_STOPS)
                ? "a map or a list of stops"
+           : dot && (strcasecmp(dot, ".tour") == 0 || strcasecmp(dot, ".sol") == 0)
+               ? "a .tour or .sol, or write a .txt with a line for each"
                : NULL;
 }
 
@@ -463,9 +487,8 @@ int cmd_solve(int argc, char **argv)
     if (code != CLI_GO) return code;
     invit_error err = {0};
     session s = {.v = &v, .args = &args, .path = args.item[0]};
-    invit_status status = open_outputs(&s, &err);
-    if (status == INVIT_OK) status = solve_all(&s, &err);
-    code = status == INVIT_OK ? CLI_OK : cli_report(&err);
+    code = check_outputs(&s);
+    if (code == CLI_GO) code = solve_all(&s, &err) == INVIT_OK ? CLI_OK : cli_report(&err);
     if (s.writer && (code == CLI_OK || s.solved > 0)) {
         if (invit_writer_close(s.writer, &err) != INVIT_OK) code = cli_report(&err);
     } else {

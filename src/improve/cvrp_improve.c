@@ -97,8 +97,9 @@ static void tell_progress(search *s, double best, int64_t steps)
     double now = inv_now();
     if (!c || !c->progress || now - s->progress_at < 0.1) return;
     s->progress_at = now;
+    double since = s->o->began > 0 ? s->o->began : s->begun;
     invit_progress progress = {
-        .stage = "improve", .elapsed = now - s->begun, .fraction = s->done, .best = best, .count = steps};
+        .stage = "improve", .elapsed = now - since, .fraction = s->done, .best = best, .count = steps};
     c->progress(c->user, &progress);
 }
 
@@ -473,7 +474,8 @@ static invit_status init(search *s, const invit_solution *given, invit_error *er
     s->gain = malloc(parts * sizeof *s->gain);
     s->finished = malloc(parts * sizeof *s->finished);
     if (!s->worker || !s->place || !s->first || !s->offset || !s->part_of || !s->local || !s->global ||
-        !s->made || !alloc_outcome(&s->current, n, parts) || !alloc_outcome(&s->shortest, n, parts))
+        !s->made || !s->gain || !s->finished || !alloc_outcome(&s->current, n, parts) ||
+        !alloc_outcome(&s->shortest, n, parts))
         return inv_no_memory(err, n * 100);
     INV_CHECK(inv_solution_alloc(p->n, p->n, &s->now, err));
     INV_CHECK(inv_solution_alloc(p->n, p->n, &s->best, err));

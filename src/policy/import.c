@@ -24,7 +24,7 @@ typedef struct checkpoint {
     struct {
         const inv_pickle *key;
         size_t at;
-        uint64_t elements;
+        size_t bytes;
     } * storage; /* stream: where each storage's data is    */
     size_t storages;
 } checkpoint;
@@ -137,7 +137,7 @@ static invit_status locate_storages(checkpoint *c, const inv_pickle *keys, size_
         if (elements > (c->size - at) / item) break;
         c->storage[c->storages].key = key;
         c->storage[c->storages].at = at;
-        c->storage[c->storages].elements = elements;
+        c->storage[c->storages].bytes = (size_t)elements * item;
         at += (size_t)elements * item;
     }
     return INVIT_OK;
@@ -186,7 +186,7 @@ static invit_status find_storage(checkpoint *c, const inv_pickle *storage, const
                         need);
     }
     for (size_t i = 0; i < c->storages; i++)
-        if (same_text(storage, c->storage[i].key) && c->storage[i].elements >= (uint64_t)storage->number) {
+        if (same_text(storage, c->storage[i].key) && c->storage[i].bytes >= need) {
             *bytes = c->bytes + c->storage[i].at;
             return INVIT_OK;
         }

@@ -42,8 +42,9 @@ void invit_instance_destroy(invit_instance *p)
 static invit_status copy_coords(invit_instance *p, const double *xy, invit_error *err)
 {
     for (size_t i = 0; i < 2 * (size_t)p->n; i++) {
-        if (!isfinite(xy[i]))
-            return inv_fail(err, INVIT_ERR_INPUT, "coordinate of node %zu is not a finite number", i / 2);
+        if (!(fabs(xy[i]) <= INV_FARTHEST))
+            return inv_fail(err, INVIT_ERR_INPUT, "node %zu: expected coordinates from %g to %g", i / 2,
+                            -INV_FARTHEST, INV_FARTHEST);
         p->xy[i] = xy[i];
     }
     return INVIT_OK;

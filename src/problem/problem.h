@@ -4,6 +4,9 @@
 
 #include "base/error.h"
 
+/* Coordinates are at most this far from 0: distances, rounded or squared, then fit into every type used. */
+#define INV_FARTHEST 1e18
+
 struct invit_instance {
     invit_problem problem;
     invit_metric metric;

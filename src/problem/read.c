@@ -66,6 +66,15 @@ invit_status inv_read_number(inv_text *t, char also, const char *what, double *v
     return INVIT_OK;
 }
 
+invit_status inv_read_coordinate(inv_text *t, char also, const char *what, double *value, invit_error *err)
+{
+    const char *before = t->at;
+    INV_CHECK(inv_read_number(t, also, what, value, err));
+    if (fabs(*value) <= INV_FARTHEST) return INVIT_OK;
+    t->at = before;
+    return inv_text_expected(t, err, "%s from %g to %g", what, -INV_FARTHEST, INV_FARTHEST);
+}
+
 /* ---- telling the formats apart
  * ----------------------------------------------------------------------------------- */
 
@@ -80,6 +89,7 @@ static invit_format detect_words(const char *p)
 {
     const char *from = p;
     if (*p == '"' || *p == '\'') return INVIT_FORMAT_CSV;
+    if (strncasecmp(p, "sep=", 4) == 0) return INVIT_FORMAT_CSV;
     while (is_letter(*p) || (*p >= '0' && *p <= '9')) p++;
     if (p - from > 8 && strncasecmp(p - 8, "_SECTION", 8) == 0) return INVIT_FORMAT_TSPLIB;
     while (*p == ' ') p++;
@@ -143,6 +153,14 @@ static invit_status start_reader(invit_reader *r, const char *path, invit_error 
         return inv_fail(err, INVIT_ERR_INPUT, "%s:1: expected an instance, found an empty file",
                         r->text.name);
     }
+    inv_text_refill(&r->text, 4);
+    if (strncmp(r->text.at, "PK\x03\x04", 4) == 0)
+        return inv_fail(err, INVIT_ERR_INPUT,
+                        "%s: a workbook or another archive: save the table as CSV (UTF-8) and give that",
+                        r->text.name);
+    if (strncmp(r->text.at, "\xff\xfe", 2) == 0 || strncmp(r->text.at, "\xfe\xff", 2) == 0)
+        return inv_fail(err, INVIT_ERR_INPUT,
+                        "%s: text in UTF-16: save it as UTF-8 (in a spreadsheet: CSV UTF-8)", r->text.name);
     r->format = inv_detect_format(&r->text);
     r->next = readers[r->format];
     r->state.many = r->format == INVIT_FORMAT_MSVDRP;

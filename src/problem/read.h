@@ -50,5 +50,7 @@ static inline invit_status inv_points_add(inv_points *p, double x, double y, inv
 /* Reads one finite number at `t` (no blanks before it) that ends at a blank, a line end, the end or `also`.
  */
 invit_status inv_read_number(inv_text *t, char also, const char *what, double *value, invit_error *err);
+/* The same, no farther from 0 than INV_FARTHEST. */
+invit_status inv_read_coordinate(inv_text *t, char also, const char *what, double *value, invit_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* Tables as spreadsheets write them: a header line, then a node a line. Columns x,y or lat,lon (then
  * distances are great circles, in metres), and if wanted id, demand, capacity; others do not count. The first
- * row of a table with demands is the depot. Commas, semicolons or tabs; quotes; decimal commas where commas
- * do not separate. */
+ * row of a table with demands is the depot. Commas, semicolons or tabs; quotes, also over line ends; decimal
+ * commas where commas do not separate; rows of nothing but delimiters do not count. */
 #include "problem/read.h"
 
 #include "base/number.h"
@@ -22,7 +22,9 @@ typedef struct csv {
     int columns;
     unsigned char role[COLUMNS];
     bool has[ROLES];
-    char *field; /* the field at hand, without its quotes; as long as the buffer */
+    bool plane;   /* x,y; else lat,lon                                           */
+    char *field;  /* the field at hand, without its quotes; as long as the buffer */
+    char *record; /* a row whose quotes span lines, joined; NULL before the first, as long as the buffer */
     inv_points points;
     int32_t *demand;
     int64_t demand_room, largest_line;
@@ -35,6 +37,7 @@ typedef struct csv {
 static void destroy(csv *c)
 {
     free(c->field);
+    free(c->record);
     free(c->demand);
     free(c->labels);
     inv_points_destroy(&c->points);
@@ -53,9 +56,7 @@ static invit_status next_field(csv *c, const char **p, const char *end, int64_t 
     while (q < end && inv_is_blank(*q) && *q != c->delimiter) q++;
     if (q < end && *q == '"') {
         for (q++;; q++) {
-            if (q >= end)
-                return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
-                                     "expected a closing quote on the same line");
+            if (q >= end) return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err, "expected a closing quote");
             if (*q == '"' && !(q + 1 < end && q[1] == '"')) break;
             if (*q == '"') q++;
             c->field[n++] = *q;
@@ -74,6 +75,46 @@ static invit_status next_field(csv *c, const char **p, const char *end, int64_t 
     return INVIT_OK;
 }
 
+/* Does a line end within quotes? They count at the beginning of a field only. `open`: it begins within. */
+static bool ends_open(const csv *c, const char *p, size_t n, bool open)
+{
+    const char *end = p + n;
+    for (;; open = false) { /* field by field */
+        while (!open && p < end && inv_is_blank(*p) && *p != c->delimiter) p++;
+        if (open || (p < end && *p == '"')) {
+            for (p += !open; p < end && (*p != '"' || (p + 1 < end && p[1] == '"')); p++) p += *p == '"';
+            if (p >= end) return true;
+        }
+        while (p < end && *p != c->delimiter) p++;
+        if (p++ >= end) return false;
+    }
+}
+
+/* The next row: a line, or several where quotes span them, with blanks for the line ends. */
+static invit_status next_row(csv *c, const char **p, size_t *n, invit_error *err)
+{
+    int64_t line = c->t->line;
+    INV_CHECK(inv_text_raw_line(c->t, p, n, err));
+    bool open = ends_open(c, *p, *n, false);
+    if (!open) return INVIT_OK;
+    size_t room = c->t->capacity, length = 0;
+    if (!c->record) c->record = malloc(room + 1);
+    if (!c->record) return inv_no_memory(err, room);
+    for (;;) {
+        if (*n + 1 > room - length)
+            return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err, "expected a closing quote");
+        memcpy(c->record + length, *p, *n);
+        length += *n;
+        if (!open || inv_text_at_end(c->t)) break;
+        c->record[length++] = ' ';
+        INV_CHECK(inv_text_raw_line(c->t, p, n, err));
+        open = ends_open(c, *p, *n, true);
+    }
+    *p = c->record;
+    *n = length;
+    return INVIT_OK;
+}
+
 /* The field as a number. A comma is a decimal point here: had it been a delimiter, it would not be in the
  * field. */
 static invit_status field_number(csv *c, int64_t line, const char *name, double *value, invit_error *err)
@@ -87,7 +128,7 @@ static invit_status field_number(csv *c, int64_t line, const char *name, double 
         if (comma && !strchr(text, '.')) *comma = '.';
         after = inv_parse_double(text, value);
     }
-    if (!after || *after || !isfinite(*value))
+    if (!after || *after || !(fabs(*value) <= INV_FARTHEST))
         return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
                              "expected a number in column %s, found '%.40s'", name, c->field);
     return INVIT_OK;
@@ -126,7 +167,14 @@ static invit_status read_header(csv *c, invit_error *err)
     bool last = false;
     int64_t line = c->t->line;
     INV_CHECK(inv_text_raw_line(c->t, &p, &n, err));
-    c->delimiter = memchr(p, ';', n) ? ';' : memchr(p, ',', n) ? ',' : '\t';
+    if (n >= 5 && strncasecmp(p, "sep=", 4) == 0 &&
+        strchr(",;\t|", p[4])) { /* spreadsheets say so to each other */
+        c->delimiter = p[4];
+        line = c->t->line;
+        INV_CHECK(inv_text_raw_line(c->t, &p, &n, err));
+    } else {
+        c->delimiter = memchr(p, ';', n) ? ';' : memchr(p, ',', n) ? ',' : '\t';
+    }
     for (const char *end = p + n; !last;) {
         if (c->columns == COLUMNS)
             return inv_text_fail(c->t, line, INVIT_ERR_UNSUPPORTED, err, "expected at most %d columns",
@@ -142,12 +190,18 @@ static invit_status read_header(csv *c, invit_error *err)
         c->has[role] = true;
         c->role[c->columns++] = (unsigned char)role;
     }
-    bool plane = c->has[X] && c->has[Y], globe = c->has[LATITUDE] && c->has[LONGITUDE];
-    if (plane == globe)
+    bool globe = c->has[LATITUDE] && c->has[LONGITUDE];
+    c->plane = c->has[X] && c->has[Y];
+    if (c->plane == globe)
         return inv_text_fail(
             c->t, line, INVIT_ERR_INPUT, err,
-            plane ? "expected the columns x,y or lat,lon, found both"
+            globe ? "expected the columns x,y or lat,lon, found both"
                   : "expected a header with the columns x,y or lat,lon (and if wanted id, demand, capacity)");
+    for (int i = 0; i < c->columns; i++) { /* a lone x beside lat,lon is something else */
+        bool flat = c->role[i] == X || c->role[i] == Y,
+             round = c->role[i] == LATITUDE || c->role[i] == LONGITUDE;
+        if (c->plane ? round : flat) c->role[i] = OTHER;
+    }
     return INVIT_OK;
 }
 
@@ -164,9 +218,40 @@ static invit_status whole(const csv *c, int64_t line, const char *name, double v
                          INT32_MAX, name, c->field);
 }
 
+/* The code points of Windows-1252 from 0x80 to 0x9f; the five it leaves open stay as they are. */
+static const uint16_t windows_1252[32] = {0x20ac, 0x81,   0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021,
+                                          0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8d,   0x017d, 0x8f,
+                                          0x90,   0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014,
+                                          0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0x9d,   0x017e, 0x0178};
+
+/* Appends what a byte of Windows-1252 means, as UTF-8, and returns the end. */
+static char *put_utf8(char *to, unsigned char byte)
+{
+    unsigned point = byte >= 0x80 && byte < 0xa0 ? windows_1252[byte - 0x80] : byte;
+    if (point < 0x80) {
+        *to++ = (char)point;
+    } else if (point < 0x800) {
+        *to++ = (char)(0xc0 | point >> 6);
+        *to++ = (char)(0x80 | (point & 63));
+    } else {
+        *to++ = (char)(0xe0 | point >> 12);
+        *to++ = (char)(0x80 | (point >> 6 & 63));
+        *to++ = (char)(0x80 | (point & 63));
+    }
+    return to;
+}
+
+static bool is_utf8(const char *text)
+{
+    for (int length; *text; text += length)
+        if ((length = inv_utf8_length(text)) == 0) return false;
+    return true;
+}
+
+/* Labels are UTF-8; a field that is not comes from an older spreadsheet, which writes Windows-1252. */
 static invit_status keep_label(csv *c, invit_error *err)
 {
-    size_t n = strlen(c->field) + 1;
+    size_t n = 3 * strlen(c->field) + 1;
     if (c->label_bytes + n > c->label_room) {
         size_t room = c->label_room + c->label_room / 2 + n + 4096;
         char *more = realloc(c->labels, room);
@@ -174,8 +259,13 @@ static invit_status keep_label(csv *c, invit_error *err)
         c->labels = more;
         c->label_room = room;
     }
-    memcpy(c->labels + c->label_bytes, c->field, n);
-    c->label_bytes += n;
+    char *to = c->labels + c->label_bytes;
+    if (is_utf8(c->field))
+        to = stpcpy(to, c->field);
+    else
+        for (const char *from = c->field; *from; from++) to = put_utf8(to, (unsigned char)*from);
+    *to = 0;
+    c->label_bytes = (size_t)(to + 1 - c->labels);
     return INVIT_OK;
 }
 
@@ -236,8 +326,8 @@ static invit_status read_row(csv *c, const char *p, size_t n, int64_t line, invi
         return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
                              "expected %d fields as in the header, found %d", c->columns, column);
     if (c->has[DEMAND] && c->points.n == 0 && !c->demand) INV_CHECK(keep_demand(c, 0, line, err));
-    return c->has[X] ? inv_points_add(&c->points, value[X], value[Y], err)
-                     : inv_points_add(&c->points, value[LONGITUDE], value[LATITUDE], err);
+    return c->plane ? inv_points_add(&c->points, value[X], value[Y], err)
+                    : inv_points_add(&c->points, value[LONGITUDE], value[LATITUDE], err);
 }
 
 static invit_status build(csv *c, int64_t capacity, invit_instance **out, invit_error *err)
@@ -245,6 +335,10 @@ static invit_status build(csv *c, int64_t capacity, invit_instance **out, invit_
     int64_t n = c->points.n, line = c->t->line;
     if (n == 0)
         return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err, "expected rows after the header, found none");
+    if (capacity < 0 || capacity > INT32_MAX)
+        return inv_fail(err, INVIT_ERR_ARGUMENT,
+                        "the capacity given along with a table must be 1 to %d, not %lld", INT32_MAX,
+                        (long long)capacity);
     if (capacity) c->capacity = capacity;
     if (c->has[DEMAND] && !c->capacity)
         return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
@@ -257,7 +351,7 @@ static invit_status build(csv *c, int64_t capacity, invit_instance **out, invit_
     if (capacity && !c->has[DEMAND])
         return inv_text_fail(c->t, 1, INVIT_ERR_INPUT, err,
                              "expected a column 'demand', since a capacity was given");
-    INV_CHECK(inv_points_to_instance(&c->points, c->has[X] ? INVIT_EXACT : INVIT_HAVERSINE, out, err));
+    INV_CHECK(inv_points_to_instance(&c->points, c->plane ? INVIT_EXACT : INVIT_HAVERSINE, out, err));
     invit_instance *p = *out;
     if (c->has[DEMAND]) {
         p->problem = INVIT_CVRP;
@@ -291,11 +385,11 @@ invit_status inv_read_csv(inv_text *t, inv_read_state *state, invit_instance **o
     INV_TRY(read_header(&c, err));
     while (!inv_text_at_end(t)) { /* lines as they are: where tabs separate, a leading one says something */
         const char *line;
-        size_t n, blanks = 0;
+        size_t n, empty = 0;
         int64_t number = t->line;
-        INV_TRY(inv_text_raw_line(t, &line, &n, err));
-        while (blanks < n && inv_is_blank(line[blanks])) blanks++;
-        if (blanks < n) INV_TRY(read_row(&c, line, n, number, err));
+        INV_TRY(next_row(&c, &line, &n, err));
+        while (empty < n && (inv_is_blank(line[empty]) || line[empty] == c.delimiter)) empty++;
+        if (empty < n) INV_TRY(read_row(&c, line, n, number, err));
     }
     INV_TRY(inv_text_status(t, err));
     INV_TRY(build(&c, state->capacity, out, err));

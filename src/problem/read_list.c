@@ -18,7 +18,7 @@ invit_status inv_read_list(inv_text *t, inv_read_state *state, invit_instance **
         inv_text_skip_blanks(t);
         if (*t->at == ',') t->at++;
         inv_text_skip_blanks(t);
-        INV_TRY(inv_read_number(t, 0, "a y coordinate", &y, err));
+        INV_TRY(inv_read_coordinate(t, 0, "a y coordinate", &y, err));
         if (inv_text_skip_blanks(t))
             INV_TRY(inv_text_expected(t, err, "the end of the line after two coordinates"));
         INV_TRY(inv_points_add(&points, x, y, err));

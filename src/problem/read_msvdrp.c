@@ -17,7 +17,7 @@ static invit_status read_pair(inv_text *t, inv_points *points, invit_error *err)
         return inv_text_expected(t, err, "a comma between x and y");
     t->at++;
     inv_text_skip_blanks(t);
-    INV_CHECK(inv_read_number(t, 0, "a y coordinate", &y, err));
+    INV_CHECK(inv_read_coordinate(t, 0, "a y coordinate", &y, err));
     return inv_points_add(points, x, y, err);
 }
 

@@ -132,10 +132,10 @@ invit_status inv_read_npy(inv_text *t, inv_read_state *s, invit_instance **out, 
                              (long long)s->index, (long long)s->nodes, (long long)i));
         }
         double x = decode(s, t->at), y = decode(s, t->at + s->width);
-        if (!isfinite(x) || !isfinite(y))
+        if (!(fabs(x) <= INV_FARTHEST && fabs(y) <= INV_FARTHEST))
             INV_TRY(inv_fail(err, INVIT_ERR_INPUT,
-                             "%s: instance %lld, node %lld: expected finite coordinates", t->name,
-                             (long long)s->index, (long long)i));
+                             "%s: instance %lld, node %lld: expected coordinates from %g to %g", t->name,
+                             (long long)s->index, (long long)i, -INV_FARTHEST, INV_FARTHEST));
         t->at += 2 * s->width;
         INV_TRY(inv_points_add(&points, x, y, err));
     }

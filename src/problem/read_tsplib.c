@@ -169,9 +169,9 @@ static invit_status read_coords(tsplib *f, invit_error *err)
                                      (long long)f->dimension);
         INV_CHECK(read_id(t, &id, err));
         inv_text_skip_blanks(t);
-        INV_CHECK(inv_read_number(t, 0, "an x coordinate", &x, err));
+        INV_CHECK(inv_read_coordinate(t, 0, "an x coordinate", &x, err));
         inv_text_skip_blanks(t);
-        INV_CHECK(inv_read_number(t, 0, "a y coordinate", &y, err));
+        INV_CHECK(inv_read_coordinate(t, 0, "a y coordinate", &y, err));
         INV_CHECK(end_entry(t, "two coordinates", err));
         INV_CHECK(add_id(&f->coord_ids, id, line, err));
         INV_CHECK(inv_points_add(&f->points, x, y, err));

@@ -54,16 +54,23 @@ static void put_quoted(inv_outfile *f, const char *text)
     inv_outfile_puts(f, "\"");
 }
 
+/* TSPLIB writes degrees and minutes as DDD.MM. */
+static double decimal_degrees(double x)
+{
+    return round((trunc(x) + 5.0 / 3.0 * (x - trunc(x))) * 1e9) / 1e9;
+}
+
 static double map_x(const invit_instance *p, int32_t node)
 {
     double x = p->xy[2 * (size_t)node];
-    if (p->metric == INVIT_GEO) return p->xy[2 * (size_t)node + 1];
+    if (p->metric == INVIT_GEO) return decimal_degrees(p->xy[2 * (size_t)node + 1]);
     return p->metric == INVIT_HAVERSINE ? inv_wrap_longitude(x) : x;
 }
 
 static double map_y(const invit_instance *p, int32_t node)
 {
-    return p->xy[2 * (size_t)node + (p->metric == INVIT_GEO ? 0 : 1)];
+    const double *xy = p->xy + 2 * (size_t)node;
+    return p->metric == INVIT_GEO ? decimal_degrees(xy[0]) : xy[1];
 }
 
 static void put_position(inv_outfile *f, double x, double y)

@@ -79,9 +79,8 @@ static json_t *read_object(request *r, enum MHD_Result *result)
 
 static enum MHD_Result refuse(request *r, const invit_error *err)
 {
-    bool busy = err->code == INVIT_ERR_UNSUPPORTED,
-         ours = err->code == INVIT_ERR_MEMORY || err->code == INVIT_ERR_INTERNAL;
-    return serve_error(r, busy ? 503 : ours ? 500 : 422, err->message);
+    bool ours = err->code == INVIT_ERR_MEMORY || err->code == INVIT_ERR_INTERNAL;
+    return serve_error(r, ours ? 500 : 422, err->message);
 }
 
 /* Instance and options of a job; the limits of the synchronous call are narrower. */
@@ -117,9 +116,13 @@ static job *submit(request *r, bool synchronous, enum MHD_Result *result)
     json_t *o = read_object(r, result);
     if (!o) return NULL;
     invit_status status = read_request(r, o, synchronous, &wanted, &err);
-    if (status == INVIT_OK) status = job_submit(r->server->pool, &wanted, &j, &err);
+    bool read = status == INVIT_OK;
+    if (read) status = job_submit(r->server->pool, &wanted, &j, &err);
     err.code = status;
-    if (status != INVIT_OK) *result = refuse(r, &err);
+    if (status != INVIT_OK && read && status == INVIT_ERR_UNSUPPORTED) /* the queue is full */
+        *result = serve_error(r, 503, err.message);
+    else if (status != INVIT_OK)
+        *result = refuse(r, &err);
     invit_instance_destroy(wanted.instance);
     json_decref(o);
     return j;

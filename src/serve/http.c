@@ -298,9 +298,10 @@ static invit_status read_token(const char *path, char *token, size_t room, invit
     if (!f) return refuse(err, INVIT_ERR_IO, "%s: cannot read the token: %s", path, strerror(errno));
     bool some = fgets(token, (int)room, f) != NULL;
     fclose(f);
+    bool whole = some && (strlen(token) + 1 < room || strchr(token, '\n'));
     if (some) token[strcspn(token, "\r\n")] = 0;
-    if (!some || strlen(token) < 16)
-        return refuse(err, INVIT_ERR_INPUT, "%s: the first line must be a token of at least 16 characters%s",
+    if (!whole || strlen(token) < 16)
+        return refuse(err, INVIT_ERR_INPUT, "%s: the first line must be a token of 16 to 250 characters%s",
                       path, "");
     return INVIT_OK;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
     WATCHED_NODES = 20000, /* decisions of larger instances are not recorded          */
@@ -16,6 +17,7 @@ enum {
 struct solve_context {
     const serve_options *options;
     invit_model *model[2]; /* by problem; NULL when there is none */
+    invit_model *given;    /* the one of them that --model names  */
 };
 
 static double now(void)
@@ -36,7 +38,7 @@ invit_status solve_context_create(const serve_options *o, solve_context **out, i
     if (o->model) {
         invit_model *m = NULL;
         status = invit_model_load(o->model, &m, err);
-        if (m) c->model[invit_model_describe(m).problem] = m;
+        if (m) c->given = c->model[invit_model_describe(m).problem] = m;
     }
     for (int p = 0; status == INVIT_OK && p < 2; p++)
         if (!c->model[p] && invit_model_load_default((invit_problem)p, &c->model[p], NULL) != INVIT_OK)
@@ -180,6 +182,14 @@ static json_t *describe(const job *j, const invit_solution *s, const invit_solve
 /* ---- solving
  * ------------------------------------------------------------------------------------------------------- */
 
+/* The workers share the cores. */
+static int threads_of_a_job(const serve_options *o)
+{
+    if (o->workers == 1) return o->threads;
+    long cores = o->threads > 0 ? o->threads : sysconf(_SC_NPROCESSORS_ONLN);
+    return cores > o->workers ? (int)(cores / o->workers) : 1;
+}
+
 solve_outcome solve_job(const solve_context *c, job *j)
 {
     solve_outcome out = {.error = {.message = "out of memory"}};
@@ -191,10 +201,7 @@ solve_outcome solve_job(const solve_context *c, job *j)
     invit_solve_options o = invit_solve_defaults();
     invit_solve_result found = {0};
 
-    o.threads = c->options->threads > 0 && c->options->threads / c->options->workers > 0
-                    ? c->options->threads / c->options->workers
-                : c->options->workers > 1 ? 1
-                                          : 0;
+    o.threads = threads_of_a_job(c->options);
     o.seed = q->seed;
     o.control = &control;
     o.rollouts = q->rollouts;
@@ -222,6 +229,8 @@ solve_outcome solve_job(const solve_context *c, job *j)
     out.seconds = now() - w.began;
     if (status == INVIT_OK)
         out.result = describe(j, out.solution, &found,
-                              model ? c->options->model ? c->options->model : "bundled" : NULL);
+                              !model              ? NULL
+                              : c->given == model ? c->options->model
+                                                  : "bundled");
     return out;
 }

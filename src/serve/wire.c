@@ -92,8 +92,8 @@ static invit_status read_coords(const json_t *coords, double *xy, invit_error *e
             return refuse(err, "\"coords\"[%zu] must be a pair of numbers [x, y]", i);
         xy[2 * i] = json_number_value(x);
         xy[2 * i + 1] = json_number_value(y);
-        if (!(fabs(xy[2 * i]) <= 1e100 && fabs(xy[2 * i + 1]) <= 1e100)) /* squares must not overflow */
-            return refuse(err, "\"coords\"[%zu] is too large; coordinates go up to 1e100", i);
+        if (!(fabs(xy[2 * i]) <= 1e18 && fabs(xy[2 * i + 1]) <= 1e18)) /* as the library says, but by name */
+            return refuse(err, "\"coords\"[%zu] is too large; coordinates go up to 1e18", i);
     }
     return INVIT_OK;
 }

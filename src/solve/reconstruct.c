@@ -138,6 +138,7 @@ static invit_status choose_routes(work *w, const invit_solution *s, int32_t *cus
     for (int32_t i = 0; i < s->routes; i++) {
         int32_t count = s->start[rank[i].route + 1] - s->start[rank[i].route];
         if (i > 0 && *customers + count > PART_NODES) break;
+        if (count == 0) continue;
         a->route[a->routes++] = rank[i].route;
         *customers += count;
     }
@@ -250,8 +251,12 @@ invit_status inv_reconstruct(const invit_instance *p, const inv_config *config, 
             o->on_better(o->on_better_user, told = elapsed, length);
         inv_show(o, &shown, length, *solution);
         if (o->control && o->control->progress) {
-            invit_progress progress = {
-                .stage = "rebuild", .elapsed = elapsed, .fraction = -1, .best = length, .count = i + 1};
+            double since = o->began > 0 ? o->began : began;
+            invit_progress progress = {.stage = "rebuild",
+                                       .elapsed = inv_now() - since,
+                                       .fraction = -1,
+                                       .best = length,
+                                       .count = i + 1};
             o->control->progress(o->control->user, &progress);
         }
     }

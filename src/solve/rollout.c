@@ -528,22 +528,25 @@ static int32_t loneliest(const invit_instance *p)
     return found;
 }
 
-/* Every rollout its own start node, as long as there are enough. */
-static void choose_starts(team *t)
+/* Every rollout its own start node; when all have been, all may be again. */
+static invit_status choose_starts(team *t, invit_error *err)
 {
     enum { FEW = 2000 };
     inv_rng rng;
     inv_rng_init(&rng, t->o->seed, UINT64_MAX);
-    bool tsp = t->p->problem == INVIT_TSP, lonely = tsp && !t->o->path && t->p->n <= FEW;
+    if (t->p->problem != INVIT_TSP) return INVIT_OK; /* all from the depot, node 0 */
+    bool *taken = calloc((size_t)t->p->n, sizeof *taken), lonely = !t->o->path && t->p->n <= FEW;
+    if (!taken) return inv_no_memory(err, (size_t)t->p->n * sizeof *taken);
     for (int32_t i = 0; i < t->o->rollouts; i++) {
-        bool again = tsp && !(i == 0 && lonely);
-        t->start[i] = i == 0 && lonely ? loneliest(t->p) : 0;
-        while (again) {
-            t->start[i] = (int32_t)inv_rng_below(&rng, (uint32_t)t->p->n);
-            again = false;
-            for (int32_t j = i - i % t->p->n; j < i && !again; j++) again = t->start[j] == t->start[i];
-        }
+        int32_t node = -1;
+        if (i > 0 && i % t->p->n == 0) memset(taken, 0, (size_t)t->p->n * sizeof *taken);
+        if (i == 0 && lonely) node = loneliest(t->p);
+        while (node < 0 || taken[node]) node = (int32_t)inv_rng_below(&rng, (uint32_t)t->p->n);
+        taken[node] = true;
+        t->start[i] = node;
     }
+    free(taken);
+    return INVIT_OK;
 }
 
 invit_status inv_rollout(const invit_instance *p, const inv_index *x, const inv_config *config,
@@ -560,12 +563,12 @@ invit_status inv_rollout(const invit_instance *p, const inv_index *x, const inv_
     atomic_init(&t.decisions, 0);
     atomic_init(&t.stop, false);
     invit_status status = INVIT_OK;
-    t.start = malloc((size_t)o->rollouts * sizeof *t.start);
+    t.start = calloc((size_t)o->rollouts, sizeof *t.start);
     t.length = malloc((size_t)o->rollouts * sizeof *t.length);
     if (!t.start || !t.length) INV_TRY(inv_no_memory(err, (size_t)o->rollouts * 12));
     for (int32_t i = 0; i < o->rollouts; i++) t.length[i] = NAN;
+    INV_TRY(choose_starts(&t, err));
     pthread_mutex_init(&t.lock, NULL);
-    choose_starts(&t);
     inv_parallel(threads, run_member, &t);
     pthread_mutex_destroy(&t.lock);
     status = t.status;

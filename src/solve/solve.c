@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_ROLLOUTS = 1 << 20, MAX_BEAM = 4096 };
 
@@ -113,11 +114,23 @@ done:
     return status;
 }
 
+/* The solution to start from, without its empty routes. */
+static invit_status copy_start(run *r, invit_error *err)
+{
+    const invit_solution *s = r->o.start;
+    INV_CHECK(inv_solution_copy(s, &r->solution, err));
+    int32_t routes = 0;
+    for (int32_t i = 0; i < s->routes; i++)
+        if (s->start[i + 1] > s->start[i]) r->solution->start[++routes] = s->start[i + 1];
+    r->solution->routes = routes;
+    return INVIT_OK;
+}
+
 static invit_status construct(run *r, invit_error *err)
 {
     if (r->o.start) {
         r->result.construct = INVIT_CONSTRUCT_START;
-        return inv_solution_copy(r->o.start, &r->solution, err);
+        return copy_start(r, err);
     }
     r->result.construct = r->o.construct;
     if (r->o.construct == INVIT_CONSTRUCT_INVIT) {
@@ -168,7 +181,8 @@ static invit_status rebuild(run *r, const inv_improve_options *o, invit_error *e
 
 static invit_status improve(run *r, invit_error *err)
 {
-    inv_improve_options o = {.deadline = r->deadline,
+    inv_improve_options o = {.began = r->began,
+                             .deadline = r->deadline,
                              .iterations = r->o.iterations,
                              .threads = r->o.threads,
                              .seed = r->o.seed,
@@ -200,6 +214,22 @@ static invit_status improve(run *r, invit_error *err)
 
 /* ---- the whole
  * ---------------------------------------------------------------------------------------------------- */
+
+/* A tour is the same from everywhere; people expect it to begin with the first place they named. */
+static invit_status begin_at_the_first(const run *r, invit_error *err)
+{
+    int32_t n = r->p->n, at = 0, *nodes = r->solution->nodes;
+    if (r->p->problem != INVIT_TSP || r->solution->routes != 1 || r->solution->start[1] != n) return INVIT_OK;
+    while (at < n && nodes[at] != 0) at++;
+    if (at == 0 || at == n) return INVIT_OK;
+    int32_t *before = malloc((size_t)at * sizeof *before);
+    if (!before) return inv_no_memory(err, (size_t)at * sizeof *before);
+    memcpy(before, nodes, (size_t)at * sizeof *before);
+    memmove(nodes, nodes + at, (size_t)(n - at) * sizeof *nodes);
+    memcpy(nodes + (n - at), before, (size_t)at * sizeof *before);
+    free(before);
+    return INVIT_OK;
+}
 
 /* The checker shares nothing with the solver: is it a solution at all, and how long? */
 static invit_status check_and_measure(run *r, invit_error *err)
@@ -254,6 +284,7 @@ invit_status invit_solve(const invit_instance *instance, const invit_model *mode
     if (r.o.show) r.o.show(r.o.show_user, built - r.began, r.result.constructed, r.solution);
     if (worth_improving(&r)) INV_TRY(improve(&r, err));
     r.result.seconds_improve = inv_now() - built;
+    INV_TRY(begin_at_the_first(&r, err));
     INV_TRY(check_and_measure(&r, err));
     r.result.seconds_total = inv_now() - r.began;
     if (result) *result = r.result;
