@@ -87,7 +87,7 @@ typedef enum invit_metric {
 
 typedef struct invit_instance invit_instance;
 
-/* A TSP instance from n points, xy = {x0, y0, x1, y1, ...}; the array is copied. O(n). */
+/* A TSP instance from n points, xy = {x0, y0, x1, y1, ...}, each coordinate within 1e18 of 0; the array is copied. O(n). */
 INVIT_API invit_status invit_instance_create_tsp(const double *xy, int64_t n, invit_metric metric,
                                                  invit_instance **out, invit_error *err);
 /* A CVRP instance: n nodes with the depot first, demand[0] ignored; arrays are copied. O(n). */
