@@ -450,6 +450,7 @@ typedef struct invit_train_options {
     int64_t steps;           /* steps: stop after this many steps (0: minutes decide)                             */
     int64_t seed;            /* seed                                                                              */
     int64_t threads;         /* threads: 0 = all cores                                                            */
+    bool exact;              /* exact: single precision throughout, no bfloat16                                   */
     char views[64];          /* views: k_a, k_1, ... as in "15,35"                                                */
     int64_t dim, ff, heads, layers, decoder_layers;
     bool invariant;

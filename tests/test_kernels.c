@@ -102,25 +102,28 @@ static void check_gemm_brief(const inv_kernels *k)
         int M = sizes[i][0], N = sizes[i][1], K = sizes[i][2];
         ptrdiff_t lda = inv_stride(K), ldc = inv_stride(N);
         float *A = randoms((size_t)(M * lda)), *W = randoms((size_t)(N * K)), *bias = randoms((size_t)N);
-        float *C = randoms((size_t)(M * ldc)), *before = randoms((size_t)(M * ldc));
+        float *C = randoms((size_t)(M * ldc)), *before = randoms((size_t)(M * ldc)),
+              *mask = randoms((size_t)(M * ldc));
         uint16_t *B = calloc(inv_brief_size(N, K), sizeof *B);
         inv_pack_brief(B, W, N, K, K, 1);
-        for (int mode = 0; mode < 3; mode++) {
+        for (int mode = 0; mode < 4; mode++) {
             memcpy(before, C, (size_t)(M * ldc) * sizeof *C);
             inv_epilogue epilogue = mode == 1 ? INV_RELU : mode == 2 ? INV_ADD : INV_STORE;
-            k->gemm_brief(M, N, K, A, lda, B, C, ldc, mode == 0 ? NULL : bias, epilogue);
+            k->gemm_brief(M, N, K, A, lda, B, C, ldc, mode == 0 ? NULL : bias, epilogue,
+                          mode == 3 ? mask : NULL);
             for (int m = 0; m < M; m++) {
                 for (int n = 0; n < N; n++) {
                     double s = mode == 0 ? 0 : (double)bias[n];
                     for (int j = 0; j < K; j++) s += rounded(A[m * lda + j]) * rounded(W[n * K + j]);
                     if (mode == 1) s = s > 0 ? s : 0;
                     if (mode == 2) s += (double)before[m * ldc + n];
+                    if (mode == 3 && !(mask[m * ldc + n] > 0)) s = 0;
                     near((double)C[m * ldc + n], s, 1e-4);
                 }
                 assert_memory_equal(C + m * ldc + N, before + m * ldc + N, (size_t)(ldc - N) * sizeof *C);
             }
         }
-        free(A), free(W), free(bias), free(C), free(before), free(B);
+        free(A), free(W), free(bias), free(C), free(before), free(mask), free(B);
     }
     assert_int_equal(inv_brief(1.0f), 0x3f80);
     assert_int_equal(inv_brief(1.00390625f), 0x3f80); /* half way: to even */
@@ -151,6 +154,27 @@ static void check_gemm_tn(const inv_kernels *k)
             }
         }
         free(Y), free(X), free(W), free(before), free(sums);
+    }
+}
+
+static void check_gemm_tn_brief(const inv_kernels *k)
+{
+    static const int sizes[][3] = {
+        {1, 1, 1}, {9, 16, 17}, {130, 50, 33}, {97, INV_BRIEF_DEPTH, 20}, {17, 128, 3}};
+    for (int i = 0; k->gemm_tn_brief && i < 5; i++) {
+        int M = sizes[i][0], N = sizes[i][1], K = sizes[i][2];
+        ptrdiff_t ldy = inv_stride(N), ldx = inv_stride(K);
+        float *Y = randoms((size_t)(M * ldy)), *X = randoms((size_t)(M * ldx)), *W = randoms((size_t)(N * K));
+        float *before = randoms((size_t)(N * K));
+        memcpy(before, W, (size_t)(N * K) * sizeof *W);
+        k->gemm_tn_brief(M, N, K, Y, ldy, X, ldx, W, K);
+        for (int n = 0; n < N; n++)
+            for (int j = 0; j < K; j++) {
+                double s = (double)before[n * K + j];
+                for (int m = 0; m < M; m++) s += rounded(Y[m * ldy + n]) * rounded(X[m * ldx + j]);
+                near((double)W[n * K + j], s, 1e-4);
+            }
+        free(Y), free(X), free(W), free(before);
     }
 }
 
@@ -323,6 +347,7 @@ static void gemm_matches_plain_loops(void **state)
     (void)state;
     assert_true(with_each_table(check_gemm) >= 1);
     with_each_table(check_gemm_brief);
+    with_each_table(check_gemm_tn_brief);
     with_each_table(check_rows_alone);
     with_each_table(check_gemm_tn);
     with_each_table(check_vectors);

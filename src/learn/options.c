@@ -31,6 +31,8 @@ static const row table[] = {
     {"steps", "N", "stop after N steps (0: the minutes decide)", WHOLE, FIELD(steps), 0, BIG},
     {"seed", "N", "seed of everything random", WHOLE, FIELD(seed), 0, BIG},
     {"threads", "N", "threads (0: all cores); results do not depend on it", WHOLE, FIELD(threads), 0, 4096},
+    {"exact", "yes|no", "single precision throughout, also where the machine multiplies bfloat16 faster",
+     FLAG, FIELD(exact), 0, 0},
     {"views", "K,K,..", "sizes of the action view and the state views", TEXT, FIELD(views), 0, 0},
     {"dim", "N", "model width", WHOLE, FIELD(dim), 1, 65536},
     {"ff", "N", "feed-forward width", WHOLE, FIELD(ff), 1, 65536},

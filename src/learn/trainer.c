@@ -193,12 +193,13 @@ static invit_status create_models(inv_trainer *t, invit_error *err)
     if (t->o->mentor[0]) INV_CHECK(load_mentor(t, err));
     INV_CHECK(inv_model_copy(t->model, &t->judged, err));
     if (t->o->ema > 0) INV_CHECK(inv_model_copy(t->model, &t->average, err));
-    INV_CHECK(inv_prepared_create(t->model, INV_TRAINING, &t->prepared, err));
-    INV_CHECK(inv_prepared_create(t->model, INV_QUICK, &t->prepared_roll, err));
-    INV_CHECK(inv_prepared_create(t->judged, INV_QUICK, &t->prepared_judge, err));
+    inv_purpose walk = t->o->exact ? INV_EXACT : INV_QUICK;
+    INV_CHECK(inv_prepared_create(t->model, walk | INV_TRAINING, &t->prepared, err));
+    INV_CHECK(inv_prepared_create(t->model, walk, &t->prepared_roll, err));
+    INV_CHECK(inv_prepared_create(t->judged, walk, &t->prepared_judge, err));
     if (t->o->method == INVIT_REINFORCE) {
         INV_CHECK(inv_model_copy(t->model, &t->frozen, err));
-        INV_CHECK(inv_prepared_create(t->frozen, INV_QUICK, &t->prepared_frozen, err));
+        INV_CHECK(inv_prepared_create(t->frozen, walk, &t->prepared_frozen, err));
     }
     size_t n = t->model->params;
     t->moment1 = calloc(n, sizeof *t->moment1);

@@ -90,13 +90,16 @@ typedef struct inv_kernels {
      * NULL) is not > 0, 0 is stored: ReLU's derivative. */
     void (*gemm)(int M, int N, int K, const float *A, ptrdiff_t lda, const float *B, float *C, ptrdiff_t ldc,
                  const float *bias, inv_epilogue epilogue, const float *mask);
-    /* The same without a mask, from brief weights: A is rounded like them, sums are floats. NULL where the
-     * machine has no such products. */
+    /* The same from brief weights, K <= INV_BRIEF_DEPTH: A is rounded like them, sums are floats. NULL where
+     * the machine has no such products. */
     void (*gemm_brief)(int M, int N, int K, const float *A, ptrdiff_t lda, const uint16_t *B, float *C,
-                       ptrdiff_t ldc, const float *bias, inv_epilogue epilogue);
+                       ptrdiff_t ldc, const float *bias, inv_epilogue epilogue, const float *mask);
     /* W[N][K] += Y[M][N]^T X[M][K]: the gradient of a weight. Rows of X have room for whole panels. */
     void (*gemm_tn)(int M, int N, int K, const float *Y, ptrdiff_t ldy, const float *X, ptrdiff_t ldx,
                     float *W, ptrdiff_t ldw);
+    /* The same with both rounded, N and K <= INV_BRIEF_DEPTH; NULL likewise. Rows of Y have room, too. */
+    void (*gemm_tn_brief)(int M, int N, int K, const float *Y, ptrdiff_t ldy, const float *X, ptrdiff_t ldx,
+                          float *W, ptrdiff_t ldw);
     /* sums[N] += column sums of Y[M][N]: the gradient of a bias. */
     void (*column_sums)(int M, int N, const float *Y, ptrdiff_t ldy, float *sums);
     void (*attend)(const inv_attention *a);

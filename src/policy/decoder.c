@@ -130,7 +130,8 @@ static void layer_forward(inv_policy *p, int32_t l, int32_t count, const shape *
     ptrdiff_t ldu = s->heads * s->ldw;
     inv_affine_forward(k, &w->q, count, a->in, s->ld, a->q, s->ld, INV_STORE);
     for (int32_t h = 0; h < s->heads; h++)
-        inv_affine_backward(k, &w->key[h], count, a->q + h * s->dk, s->ld, a->u + h * s->ldw, ldu, INV_STORE);
+        inv_affine_backward(k, &w->key[h], count, a->q + h * s->dk, s->ld, a->u + h * s->ldw, ldu, INV_STORE,
+                            NULL);
     float *kept = a->p;
     for (int32_t i = 0; i < count; i++) {
         inv_attention t = state_attention(p, a, s, i);
@@ -162,18 +163,18 @@ static void layer_backward(inv_policy *p, int32_t l, int32_t count, const shape 
     k->norm_backward(count, s->d, d, a->xhat[1], a->rstd[1], s->ld, w->norm1.gamma, d, grad + w->norm1.g,
                      grad + w->norm1.b);
     inv_affine_gradient(k, &w->ff2, count, d, s->ld, a->hidden, s->ld, grad);
-    k->gemm(count, s->d, s->d, d, s->ld, w->ff2.backward, mid, s->ld, NULL, INV_STORE, a->hidden);
+    inv_affine_backward(k, &w->ff2, count, d, s->ld, mid, s->ld, INV_STORE, a->hidden);
     inv_affine_gradient(k, &w->ff1, count, mid, s->ld, a->mid, s->ld, grad);
-    inv_affine_backward(k, &w->ff1, count, mid, s->ld, d, s->ld, INV_ADD);
+    inv_affine_backward(k, &w->ff1, count, mid, s->ld, d, s->ld, INV_ADD, NULL);
     k->norm_backward(count, s->d, d, a->xhat[0], a->rstd[0], s->ld, w->norm0.gamma, d, grad + w->norm0.g,
                      grad + w->norm0.b);
     inv_affine_gradient(k, &w->w0, count, d, s->ld, a->att, s->ld, grad);
-    inv_affine_backward(k, &w->w0, count, d, s->ld, att, s->ld, INV_STORE);
+    inv_affine_backward(k, &w->w0, count, d, s->ld, att, s->ld, INV_STORE, NULL);
     k->column_sums(count, s->d, att, s->ld, grad + w->value_b);
     for (int32_t h = 0; h < s->heads; h++) {
         inv_affine_gradient(k, &w->value[h], count, att + h * s->dk, s->ld, a->e + h * s->ldw, ldu, grad);
         inv_affine_backward(k, &w->value[h], count, att + h * s->dk, s->ld, p->d_e + h * s->ldw, ldu,
-                            INV_STORE);
+                            INV_STORE, NULL);
     }
     float *kept = a->p;
     for (int32_t i = 0; i < count; i++) {
@@ -192,7 +193,7 @@ static void layer_backward(inv_policy *p, int32_t l, int32_t count, const shape 
         inv_affine_forward(k, &w->key[h], count, p->d_u + h * s->ldw, ldu, att + h * s->dk, s->ld, INV_STORE);
     }
     inv_affine_gradient(k, &w->q, count, att, s->ld, a->in, s->ld, grad);
-    inv_affine_backward(k, &w->q, count, att, s->ld, d, s->ld, INV_ADD);
+    inv_affine_backward(k, &w->q, count, att, s->ld, d, s->ld, INV_ADD, NULL);
 }
 
 /* z = tanh(q . K_c / sqrt d) for each candidate, then the log of softmax(10 z). */
@@ -202,7 +203,7 @@ static void final_forward(inv_policy *p, int32_t count, const shape *s, float *l
     int32_t slots = inv_candidates(&w->config);
     float scale = 1.0f / sqrtf((float)s->d);
     inv_affine_forward(p->k, &w->query_final, count, p->final_in, s->ld, p->final_q, s->ld, INV_STORE);
-    inv_affine_backward(p->k, &w->key_final, count, p->final_q, s->ld, p->final_u, s->ldw, INV_STORE);
+    inv_affine_backward(p->k, &w->key_final, count, p->final_q, s->ld, p->final_u, s->ldw, INV_STORE, NULL);
     for (int32_t i = 0; i < count; i++) {
         int32_t n = p->candidate[i + 1] - p->candidate[i];
         float *z = p->z + p->candidate[i], *out = logp + (ptrdiff_t)i * slots, shift, top = -INFINITY;
@@ -252,7 +253,7 @@ static void final_backward(inv_policy *p, int32_t count, const shape *s, const f
     k->gemm_tn(count, s->d, s->width, p->final_q, s->ld, p->d_u, s->ldw, grad + w->key_final.w, s->width);
     k->gemm(count, s->d, s->width, p->d_u, s->ldw, w->key_final.forward, dq, s->ld, NULL, INV_ADD, NULL);
     inv_affine_gradient(k, &w->query_final, count, dq, s->ld, p->final_in, s->ld, grad);
-    inv_affine_backward(k, &w->query_final, count, dq, s->ld, p->d_step, s->ld, INV_STORE);
+    inv_affine_backward(k, &w->query_final, count, dq, s->ld, p->d_step, s->ld, INV_STORE, NULL);
 }
 
 void inv_decoder_forward(inv_policy *p, const inv_state *states, int32_t count, float *logp)
@@ -275,6 +276,6 @@ void inv_decoder_backward(inv_policy *p, const inv_state *states, int32_t count,
     final_backward(p, count, &s, dlogit, grad);
     for (int32_t l = s.inner - 1; l >= 0; l--) layer_backward(p, l, count, &s, grad);
     inv_affine_gradient(p->k, &p->w->query, count, p->d_step, s.ld, p->query_in, s.ldqin, grad);
-    inv_affine_backward(p->k, &p->w->query, count, p->d_step, s.ld, p->d_query, s.ldqin, INV_STORE);
+    inv_affine_backward(p->k, &p->w->query, count, p->d_step, s.ld, p->d_query, s.ldqin, INV_STORE, NULL);
     scatter_gradient(p, states, count, &s);
 }

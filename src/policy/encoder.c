@@ -165,17 +165,16 @@ static void layer_backward(inv_policy *p, int32_t e, int32_t l, int32_t count, f
         const float *hidden = a->hidden + i * s.ldf;
         k->norm_backward(m, s.d, dz, a->xhat[2] + r, a->rstd[2] + i, s.ld, w->norm2.gamma, dz,
                          grad + w->norm2.g, grad + w->norm2.b);
-        k->gemm(m, w->ff2.in, w->ff2.out, dz, s.ld, w->ff2.backward, p->d_hidden, s.ldf, NULL, INV_STORE,
-                hidden);
+        inv_affine_backward(k, &w->ff2, m, dz, s.ld, p->d_hidden, s.ldf, INV_STORE, hidden);
         inv_affine_gradient(k, &w->ff2, m, dz, s.ld, hidden, s.ldf, grad);
         inv_affine_gradient(k, &w->ff1, m, p->d_hidden, s.ldf, a->v + r, s.ld, grad);
-        inv_affine_backward(k, &w->ff1, m, p->d_hidden, s.ldf, dz, s.ld, INV_ADD); /* gradient of V */
+        inv_affine_backward(k, &w->ff1, m, p->d_hidden, s.ldf, dz, s.ld, INV_ADD, NULL); /* gradient of V */
         k->norm_backward(m, s.d, dz, a->xhat[1] + r, a->rstd[1] + i, s.ld, w->norm1.gamma, dz,
                          grad + w->norm1.g, grad + w->norm1.b);
         k->norm_backward(m, s.d, dz, a->xhat[0] + r, a->rstd[0] + i, s.ld, w->norm0.gamma, dn,
                          grad + w->norm0.g, grad + w->norm0.b);
         inv_affine_gradient(k, &w->fc, m, dn, s.ld, a->o + i * s.ldq, s.ldq, own);
-        inv_affine_backward(k, &w->fc, m, dn, s.ld, p->d_o + i * s.ldq, s.ldq, INV_STORE);
+        inv_affine_backward(k, &w->fc, m, dn, s.ld, p->d_o + i * s.ldq, s.ldq, INV_STORE, NULL);
         k->axpy((size_t)(m * s.ld), 1.0f, dn, dz); /* H enters both norms */
     }
 
@@ -200,12 +199,12 @@ static void layer_backward(inv_policy *p, int32_t e, int32_t l, int32_t count, f
         return;
     }
     inv_affine_gradient(k, &w->kv, s.rows, p->d_kv, s.ldkv, a->h, s.ld, grad);
-    inv_affine_backward(k, &w->q, s.qrows, p->d_q, s.ldq, d, s.ld, INV_ADD);
+    inv_affine_backward(k, &w->q, s.qrows, p->d_q, s.ldq, d, s.ld, INV_ADD, NULL);
     if (!s.selected) {
-        inv_affine_backward(k, &w->kv, s.rows, p->d_kv, s.ldkv, d, s.ld, INV_ADD);
+        inv_affine_backward(k, &w->kv, s.rows, p->d_kv, s.ldkv, d, s.ld, INV_ADD, NULL);
         return;
     }
-    inv_affine_backward(k, &w->kv, s.rows, p->d_kv, s.ldkv, p->d_in, s.ld, INV_STORE);
+    inv_affine_backward(k, &w->kv, s.rows, p->d_kv, s.ldkv, p->d_in, s.ld, INV_STORE, NULL);
     scatter_add_rows(k, &s, count, d, s.ld, p->d_in);
     memcpy(d, p->d_in, (size_t)(s.rows * s.ld) * sizeof *d);
 }

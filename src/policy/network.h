@@ -18,10 +18,10 @@
  */
 typedef struct inv_affine {
     int32_t out, in;
-    float *forward, *backward; /* NULL where not needed                                    */
-    uint16_t *brief;           /* forward in bfloat16, used instead if not NULL            */
-    float *bias;               /* NULL if none; room for whole panels                      */
-    size_t w, b;               /* where W and b live in the parameter (or folded) block    */
+    float *forward, *backward;    /* NULL where not needed                                    */
+    uint16_t *brief, *brief_back; /* the same in bfloat16, used instead if not NULL        */
+    float *bias;                  /* NULL if none; room for whole panels                      */
+    size_t w, b;                  /* where W and b live in the parameter (or folded) block    */
 } inv_affine;
 
 typedef struct inv_norm {
@@ -192,21 +192,28 @@ static inline void inv_affine_forward(const inv_kernels *k, const inv_affine *a,
                                       ptrdiff_t ldx, float *y, ptrdiff_t ldy, inv_epilogue epilogue)
 {
     if (a->brief)
-        k->gemm_brief(M, a->out, a->in, x, ldx, a->brief, y, ldy, a->bias, epilogue);
+        k->gemm_brief(M, a->out, a->in, x, ldx, a->brief, y, ldy, a->bias, epilogue, NULL);
     else
         k->gemm(M, a->out, a->in, x, ldx, a->forward, y, ldy, a->bias, epilogue, NULL);
 }
-/* dx (=, +=) dy W. */
+/* dx (=, +=) dy W; 0 where `hidden`, if it is not NULL, is not > 0. */
 static inline void inv_affine_backward(const inv_kernels *k, const inv_affine *a, int M, const float *dy,
-                                       ptrdiff_t ldy, float *dx, ptrdiff_t ldx, inv_epilogue epilogue)
+                                       ptrdiff_t ldy, float *dx, ptrdiff_t ldx, inv_epilogue epilogue,
+                                       const float *hidden)
 {
-    k->gemm(M, a->in, a->out, dy, ldy, a->backward, dx, ldx, NULL, epilogue, NULL);
+    if (a->brief_back)
+        k->gemm_brief(M, a->in, a->out, dy, ldy, a->brief_back, dx, ldx, NULL, epilogue, hidden);
+    else
+        k->gemm(M, a->in, a->out, dy, ldy, a->backward, dx, ldx, NULL, epilogue, hidden);
 }
 /* dW += dy^T x, db += sum dy. */
 static inline void inv_affine_gradient(const inv_kernels *k, const inv_affine *a, int M, const float *dy,
                                        ptrdiff_t ldy, const float *x, ptrdiff_t ldx, float *grad)
 {
-    k->gemm_tn(M, a->out, a->in, dy, ldy, x, ldx, grad + a->w, a->in);
+    if (a->brief_back)
+        k->gemm_tn_brief(M, a->out, a->in, dy, ldy, x, ldx, grad + a->w, a->in);
+    else
+        k->gemm_tn(M, a->out, a->in, dy, ldy, x, ldx, grad + a->w, a->in);
     if (a->bias) k->column_sums(M, a->out, dy, ldy, grad + a->b);
 }
 

@@ -13,11 +13,9 @@
 typedef struct inv_prepared inv_prepared; /* folded, packed weights; read-only once prepared           */
 typedef struct inv_policy inv_policy;     /* one thread's activations                                  */
 
-typedef enum inv_purpose {
-    INV_EXACT,    /* forward, in single precision                                                     */
-    INV_TRAINING, /* forward and backward, in single precision                                        */
-    INV_QUICK,    /* forward; where the machine multiplies bfloat16, the encoders' large products are so */
-} inv_purpose;
+/* What weights are for: forward only, or backward too; in single precision, or with the encoders' large products in
+ * bfloat16 where the machine multiplies that. */
+typedef enum inv_purpose { INV_EXACT = 0, INV_TRAINING = 1, INV_QUICK = 2, INV_QUICK_TRAINING = 3 } inv_purpose;
 invit_status inv_prepared_create(const struct invit_model *m, inv_purpose purpose, inv_prepared **out, invit_error *err);
 /* Again after the parameters of the same model changed; no allocation. */
 void inv_prepared_refresh(inv_prepared *w, const struct invit_model *m);
