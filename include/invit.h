@@ -392,6 +392,8 @@ typedef struct invit_solve_result {
 
 /* Defaults, as in the parentheses above. */
 INVIT_API invit_solve_options invit_solve_defaults(void);
+/* The cores this process may use, which is what 0 threads stand for. */
+INVIT_API int invit_cores(void);
 /* 64 up to 200 nodes, 32 to 1,000, 16 to 5,000, 8 to 10,000 (the authors' numbers), 4 to 100,000, 2 to 1,000,000, then 1; of a CVRP the customers count. */
 INVIT_API int32_t invit_default_rollouts(int64_t nodes);
 /* 20 ms a node, at least 1 s, at most 2 s + 5 ms a node, at most 60 s; or 0.3 ms a node where that is more. */

@@ -46,6 +46,7 @@ static void tables_of_every_dialect_read_alike(void **state)
         "x;y;z\n1,5;2;\n;;\n-3;40;\n;;\n ;;\n",
         "note,x,y\n\"two\nlines, \"\"quoted\"\"\n\",1.5,2\n5\" wide,-3,40\n",
         "x,y,lat\n1.5,2,none\n-3,40,\n",
+        "x,\"a note\r\nof two lines\",y\r\n1.5,,2\r\n-3,\"and\r\nanother\",40\r\n",
     };
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         invit_instance *p;
@@ -110,8 +111,8 @@ static void labels_are_utf8(void **state)
     static const char *const tables[] = {
         "id,x,y\nB\xe4"
         "ckerei \x93Zopf\x94 \x80,1,2\nZ\xc3\xbcrich,3,4\n", /* Windows-1252, UTF-8 */
-        "id,x,y\n\"B\xc3\xa4"
-        "ckerei\n\xe2\x80\x9cZopf\xe2\x80\x9d \xe2\x82\xac\",1,2\nZ\xc3\xbcrich,3,4\n"};
+        "id,x,y\r\n\"B\xc3\xa4"
+        "ckerei\r\n\xe2\x80\x9cZopf\xe2\x80\x9d \xe2\x82\xac\",1,2\nZ\xc3\xbcrich,3,4\n"};
     for (int i = 0; i < 2; i++) {
         invit_instance *p;
         invit_error err;

@@ -137,7 +137,7 @@ static void construction_is_the_same_for_any_threads(void **state)
 static void tours_begin_at_the_first_node(void **state)
 {
     (void)state;
-    for (int32_t n = 1; n < 40; n += 6) {
+    for (int32_t n = 1; n < 40; n += 5) {
         invit_instance *p = instance(INVIT_TSP, n);
         invit_solve_options o = invit_solve_defaults();
         o.construct = INVIT_CONSTRUCT_NEAREST;

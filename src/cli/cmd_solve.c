@@ -129,6 +129,8 @@ typedef struct session {
     FILE *trace;
     cli_progress progress;
     double began, deadline; /* of the instance under way */
+    char stage[32];         /* of it, and when that began */
+    double stage_began;
     int64_t solved;
     bool stopped; /* by Ctrl-C */
 } session;
@@ -169,19 +171,16 @@ static bool same_file(const char *a, const char *b)
            x.st_ino == y.st_ino;
 }
 
-/* Finds out now, not after a minute of solving, that a file cannot be written, or should not be. */
+/* What should not be written, or, of pictures and traces, cannot. */
 static int check_outputs(session *s)
 {
     const solve_values *v = s->v;
     const char *outputs[] = {v->output, v->trace};
-    for (int i = 0; i < 2; i++) {
-        if (!outputs[i]) continue;
-        int code = cli_check_output(outputs[i]);
-        if (code != CLI_GO) return code;
-        if (same_file(outputs[i], s->path))
+    for (int i = 0; i < 2; i++)
+        if (outputs[i] && same_file(outputs[i], s->path))
             return cli_fail("%s is the instance itself; name another file for what is written", outputs[i]);
-    }
-    if (!v->trace) return CLI_GO;
+    int code = v->output && cli_is_picture(v->output) ? cli_check_output(v->output) : CLI_GO;
+    if (code != CLI_GO || !v->trace) return code;
     s->trace = fopen(v->trace, "w");
     if (!s->trace) return cli_fail("%s: %s", v->trace, strerror(errno));
     fprintf(s->trace, "seconds,length\n");
@@ -227,11 +226,16 @@ static void on_progress(void *user, const invit_progress *p)
     session *s = user;
     char best[48] = "", left[48] = "";
     double seconds = s->deadline - now();
+    if (strcmp(s->stage, p->stage) != 0) {
+        snprintf(s->stage, sizeof s->stage, "%s", p->stage);
+        s->stage_began = now();
+    }
     if (!isnan(p->best)) snprintf(best, sizeof best, "  best %.10g", p->best);
     if (isfinite(seconds)) {
         snprintf(left, sizeof left, "  %.0f s left", fmax(0, seconds));
     } else if (p->fraction > 0.01) {
-        snprintf(left, sizeof left, "  %.0f s left", p->elapsed * (1 - p->fraction) / p->fraction);
+        double passed = now() - s->stage_began;
+        snprintf(left, sizeof left, "  %.0f s left", passed * (1 - p->fraction) / p->fraction);
     }
     cli_progress_line(&s->progress, "%-9s  %lld %s%s%s", p->stage, (long long)p->count,
                       strcmp(p->stage, "construct") == 0 ? "decisions" : "steps", best, left);
@@ -359,8 +363,6 @@ static invit_status hand_over(session *s, const invit_instance *p, const invit_s
     if (!v->output) return INVIT_OK;
     if (cli_is_picture(v->output)) return invit_plot(p, solution, v->output, NULL, err);
     invit_solution_info info = {.length = r->length, .seconds = total};
-    invit_status status = s->writer ? INVIT_OK : invit_writer_open(v->output, &s->writer, err);
-    if (status != INVIT_OK) return status;
     return invit_writer_solution(s->writer, p, solution, format, &info, err);
 }
 
@@ -395,6 +397,8 @@ static invit_status solve_one(session *s, const invit_instance *p, invit_format 
 
     invit_solution_format written;
     invit_status status = choose_output(s, p, format, &written, err);
+    if (status == INVIT_OK && v->output && !s->writer && !cli_is_picture(v->output))
+        status = invit_writer_open(v->output, &s->writer, err); /* now, not after a minute of solving */
     if (status == INVIT_OK && v->start) status = invit_solution_read(v->start, p, 0, &start, NULL, err);
     o.start = start;
     if (status == INVIT_OK) status = find_model(s, invit_instance_problem(p), &o, err);

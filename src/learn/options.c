@@ -325,9 +325,11 @@ invit_status inv_options_write(const invit_train_options *o, const char *path, i
 
 invit_status inv_options_append_bound(const invit_train_options *o, const char *path, invit_error *err)
 {
+    char minutes[64], steps[64];
+    invit_train_get(o, "minutes", minutes, sizeof minutes, NULL);
+    invit_train_get(o, "steps", steps, sizeof steps, NULL);
     FILE *file = fopen(path, "a");
-    bool fine = file && fprintf(file, "# %s\nminutes = %g\nsteps = %lld\n", o->command, o->minutes,
-                                (long long)o->steps) > 0;
+    bool fine = file && fprintf(file, "# %s\nminutes = %s\nsteps = %s\n", o->command, minutes, steps) > 0;
     if (file) fine = fclose(file) == 0 && fine;
     return fine ? INVIT_OK : inv_fail(err, INVIT_ERR_IO, "%s: %s", path, strerror(errno));
 }

@@ -219,15 +219,15 @@ static invit_status validate(run *r, double progress, invit_error *err)
     inv_trainer *t = r->t;
     inv_run_state *s = &t->s;
     double began = inv_now();
-    if (t->o->validate_small + t->o->validate_large > 0) {
-        INV_CHECK(inv_validate(t, err));
-        if (inv_train_cancelled(t)) return INVIT_OK;
-    }
+    bool any = t->o->validate_small + t->o->validate_large > 0;
+    if (any) INV_CHECK(inv_validate(t, err));
+    double cost = inv_now() - began;
+    s->tally_seconds -= cost; /* the log's rate is that of training alone */
+    if (any && inv_train_cancelled(t)) return INVIT_OK;
     s->validated = progress;
-    if (t->o->validate_small + t->o->validate_large == 0) return INVIT_OK;
+    if (!any) return INVIT_OK;
     double score = (isnan(s->small_gap) ? 0 : s->small_gap) + (isnan(s->large_gap) ? 0 : s->large_gap);
-    s->tally_seconds -= inv_now() - began; /* the log's rate is that of training alone */
-    INV_CHECK(log_validation(r, inv_now() - began, err));
+    INV_CHECK(log_validation(r, cost, err));
     if (!(score < s->best)) return INVIT_OK;
     s->best = score;
     return r->writer ? invit_model_save(t->judged, r->best, err) : INVIT_OK;
@@ -281,6 +281,10 @@ static invit_status train(run *r, bool *finished, invit_error *err)
     inv_trainer *t = r->t;
     inv_run_state *s = &t->s;
     decision d = decide(r);
+    if (validation_due(r) && !d.finished && !d.stop) { /* one that was cancelled */
+        INV_CHECK(validate(r, s->progress, err));
+        d.stop = inv_train_cancelled(t);
+    }
     while (!d.finished && !d.stop) {
         int64_t dropped = s->dropped;
         INV_CHECK(inv_step(t, err));
@@ -305,6 +309,7 @@ static invit_status train(run *r, bool *finished, invit_error *err)
         if (validation_due(r) && !d.finished) {
             INV_CHECK(validate(r, s->progress, err));
             d.save = true;
+            d.stop |= inv_train_cancelled(t);
         }
         if (d.save && s->bad == 0) INV_CHECK(save(r, err));
         report(r, false);
@@ -348,28 +353,36 @@ static invit_status open_directory(run *r, const invit_train_options *o, bool re
     return INVIT_OK;
 }
 
-/* A run that is resumed may get another bound. One that had ended goes on along a longer schedule, which it
- * rejoins where it would be by now; one that had not keeps its place. */
-static invit_status change_bound(run *r, invit_error *err)
+/* The configuration, with a bound that a resumed run is given anew, and the log. */
+static invit_status begin_files(run *r, bool resume, invit_error *err)
 {
-    inv_trainer *t = r->t;
+    const invit_train_options *o = r->t->o;
+    invit_train_options saved;
+    if (!r->writer) return INVIT_OK;
+    if (resume) {
+        INV_CHECK(invit_train_load(o->run, &saved, err));
+        if (saved.minutes != o->minutes || saved.steps != o->steps)
+            INV_CHECK(inv_options_append_bound(o, r->config, err));
+    } else {
+        INV_CHECK(inv_options_write(o, r->config, err));
+    }
+    return open_log(r, r->t->s.log_bytes, err);
+}
+
+/* A run that had come to its end and has more to do got a longer schedule, which it rejoins where it would be
+ * by now. Others keep their place. */
+static void rejoin_schedule(inv_trainer *t)
+{
     inv_run_state *s = &t->s;
     const invit_train_options *o = t->o;
-    invit_train_options saved = *o;
-    if (r->writer) INV_CHECK(invit_train_load(o->run, &saved, err));
-    int changed = saved.minutes != o->minutes || saved.steps != o->steps;
-    inv_comm_broadcast(t->comm, &changed, sizeof changed);
-    if (!changed) return INVIT_OK;
-    if (r->writer) INV_CHECK(inv_options_append_bound(o, r->config, err));
     double left = o->steps > 0 ? (double)(o->steps - s->step) : 60 * o->minutes - s->seconds;
     if (o->steps > 0) s->progress = fmin(1, (double)s->step / (double)o->steps);
-    if (s->validated < ENDED || left <= 0) return INVIT_OK;
+    if (left <= 0 || (s->validated < ENDED && s->progress < 1)) return;
     if (o->steps == 0) {
         s->progress = s->seconds / (60 * o->minutes);
         s->steps_left = fmax(1, (double)s->step / fmax(1e-3, s->seconds) * left);
     }
     s->validated = s->progress;
-    return INVIT_OK;
 }
 
 static invit_status begin(run *r, bool resume, invit_error *err)
@@ -380,9 +393,8 @@ static invit_status begin(run *r, bool resume, invit_error *err)
     inv_comm_broadcast(t->comm, &found, sizeof found);
     t->s.steps_left = 1e6 * o->minutes; /* far too many, so that nothing moves until a rate is known */
     if (found) INV_CHECK(inv_checkpoint_read(t, r->checkpoint, err));
-    if (found) INV_CHECK(change_bound(r, err));
-    if (r->writer && !resume) INV_CHECK(inv_options_write(o, r->config, err));
-    if (r->writer) INV_CHECK(open_log(r, t->s.log_bytes, err));
+    if (found) rejoin_schedule(t);
+    INV_CHECK(inv_comm_agree(t->comm, begin_files(r, resume, err), err));
     r->validations = o->validations > 0 ? o->validations
                      : o->steps > 0     ? 10
                                         : (int64_t)fmin(100, fmax(2, round(o->minutes / 6)));

@@ -90,14 +90,12 @@ static bool ends_open(const csv *c, const char *p, size_t n, bool open)
     }
 }
 
-/* The next row: a line, or several where quotes span them, with blanks for the line ends. */
-static invit_status next_row(csv *c, const char **p, size_t *n, invit_error *err)
+/* Joins a line that ends within quotes with the ones after it, blanks for the line ends. */
+static invit_status join_lines(csv *c, int64_t line, const char **p, size_t *n, invit_error *err)
 {
-    int64_t line = c->t->line;
-    INV_CHECK(inv_text_raw_line(c->t, p, n, err));
     bool open = ends_open(c, *p, *n, false);
-    if (!open) return INVIT_OK;
     size_t room = c->t->capacity, length = 0;
+    if (!open) return INVIT_OK;
     if (!c->record) c->record = malloc(room + 1);
     if (!c->record) return inv_no_memory(err, room);
     for (;;) {
@@ -106,6 +104,7 @@ static invit_status next_row(csv *c, const char **p, size_t *n, invit_error *err
         memcpy(c->record + length, *p, *n);
         length += *n;
         if (!open || inv_text_at_end(c->t)) break;
+        if (length > 0 && c->record[length - 1] == '\r') length--;
         c->record[length++] = ' ';
         INV_CHECK(inv_text_raw_line(c->t, p, n, err));
         open = ends_open(c, *p, *n, true);
@@ -175,6 +174,7 @@ static invit_status read_header(csv *c, invit_error *err)
     } else {
         c->delimiter = memchr(p, ';', n) ? ';' : memchr(p, ',', n) ? ',' : '\t';
     }
+    INV_CHECK(join_lines(c, line, &p, &n, err));
     for (const char *end = p + n; !last;) {
         if (c->columns == COLUMNS)
             return inv_text_fail(c->t, line, INVIT_ERR_UNSUPPORTED, err, "expected at most %d columns",
@@ -387,7 +387,8 @@ invit_status inv_read_csv(inv_text *t, inv_read_state *state, invit_instance **o
         const char *line;
         size_t n, empty = 0;
         int64_t number = t->line;
-        INV_TRY(next_row(&c, &line, &n, err));
+        INV_TRY(inv_text_raw_line(t, &line, &n, err));
+        INV_TRY(join_lines(&c, number, &line, &n, err));
         while (empty < n && (inv_is_blank(line[empty]) || line[empty] == c.delimiter)) empty++;
         if (empty < n) INV_TRY(read_row(&c, line, n, number, err));
     }

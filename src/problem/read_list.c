@@ -14,7 +14,7 @@ invit_status inv_read_list(inv_text *t, inv_read_state *state, invit_instance **
             continue;
         }
         double x = 0, y = 0;
-        INV_TRY(inv_read_number(t, ',', "an x coordinate", &x, err));
+        INV_TRY(inv_read_coordinate(t, ',', "an x coordinate", &x, err));
         inv_text_skip_blanks(t);
         if (*t->at == ',') t->at++;
         inv_text_skip_blanks(t);

@@ -12,7 +12,7 @@
 static invit_status read_pair(inv_text *t, inv_points *points, invit_error *err)
 {
     double x = 0, y = 0;
-    INV_CHECK(inv_read_number(t, ',', "a node x,y", &x, err));
+    INV_CHECK(inv_read_coordinate(t, ',', "a node x,y", &x, err));
     if (!inv_text_skip_blanks(t) || *t->at != ',')
         return inv_text_expected(t, err, "a comma between x and y");
     t->at++;

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 enum {
     WATCHED_NODES = 20000, /* decisions of larger instances are not recorded          */
@@ -186,8 +185,8 @@ static json_t *describe(const job *j, const invit_solution *s, const invit_solve
 static int threads_of_a_job(const serve_options *o)
 {
     if (o->workers == 1) return o->threads;
-    long cores = o->threads > 0 ? o->threads : sysconf(_SC_NPROCESSORS_ONLN);
-    return cores > o->workers ? (int)(cores / o->workers) : 1;
+    int cores = o->threads > 0 ? o->threads : invit_cores();
+    return cores > o->workers ? cores / o->workers : 1;
 }
 
 solve_outcome solve_job(const solve_context *c, job *j)

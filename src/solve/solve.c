@@ -36,6 +36,11 @@ invit_solve_options invit_solve_defaults(void)
                                  .seed = 1};
 }
 
+int invit_cores(void)
+{
+    return inv_threads(0);
+}
+
 double invit_default_seconds(int64_t n)
 {
     double size = (double)n, usual = fmin(fmin(fmax(1, 0.02 * size), 2 + 0.005 * size), 60);
