@@ -97,9 +97,8 @@ static void tell_progress(search *s, double best, int64_t steps)
     double now = inv_now();
     if (!c || !c->progress || now - s->progress_at < 0.1) return;
     s->progress_at = now;
-    double since = s->o->began > 0 ? s->o->began : s->begun;
     invit_progress progress = {
-        .stage = "improve", .elapsed = now - since, .fraction = s->done, .best = best, .count = steps};
+        .stage = "improve", .elapsed = now - s->begun, .fraction = s->done, .best = best, .count = steps};
     c->progress(c->user, &progress);
 }
 

@@ -5,7 +5,6 @@
 #include "problem/problem.h"
 
 typedef struct inv_improve_options {
-    double began;        /* inv_now() from which progress counts; 0: from the call                */
     double deadline;     /* inv_now() at which to stop; INFINITY: no limit                       */
     int64_t iterations;  /* kicks (TSP) or ruin-and-recreate steps (CVRP) in all; < 0: no limit  */
     int threads;         /* already resolved, >= 1                                               */

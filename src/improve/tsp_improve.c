@@ -25,11 +25,10 @@ void inv_tsp_tell(inv_tsp_search *s, double length, int64_t kicks)
     if (better) s->told_length = length;
     if (!s->o->control || !s->o->control->progress) return;
     double whole = s->o->deadline - s->begun;
-    double since = s->o->began > 0 ? s->o->began : s->begun;
     invit_progress progress = {
-        .stage = "improve", .elapsed = now - since, .fraction = -1, .best = length, .count = kicks};
+        .stage = "improve", .elapsed = now - s->begun, .fraction = -1, .best = length, .count = kicks};
     if (isfinite(whole) && whole > 0)
-        progress.fraction = (now - s->begun) / whole;
+        progress.fraction = progress.elapsed / whole;
     else if (s->o->iterations > 0)
         progress.fraction = (double)kicks / (double)s->o->iterations;
     if (progress.fraction > 1) progress.fraction = 1;

@@ -251,12 +251,8 @@ invit_status inv_reconstruct(const invit_instance *p, const inv_config *config, 
             o->on_better(o->on_better_user, told = elapsed, length);
         inv_show(o, &shown, length, *solution);
         if (o->control && o->control->progress) {
-            double since = o->began > 0 ? o->began : began;
-            invit_progress progress = {.stage = "rebuild",
-                                       .elapsed = inv_now() - since,
-                                       .fraction = -1,
-                                       .best = length,
-                                       .count = i + 1};
+            invit_progress progress = {
+                .stage = "rebuild", .elapsed = elapsed, .fraction = -1, .best = length, .count = i + 1};
             o->control->progress(o->control->user, &progress);
         }
     }

@@ -158,6 +158,14 @@ static void pass_on_better(void *user, double elapsed, double length)
     r->o.better(r->o.better_user, inv_now() - r->began, length);
 }
 
+static void pass_on_progress(void *user, const invit_progress *p)
+{
+    const run *r = user;
+    invit_progress progress = *p;
+    progress.elapsed = inv_now() - r->began; /* likewise */
+    r->o.control->progress(r->o.control->user, &progress);
+}
+
 static void pass_on_solution(void *user, double length, const invit_solution *solution)
 {
     const run *r = user;
@@ -186,13 +194,14 @@ static invit_status rebuild(run *r, const inv_improve_options *o, invit_error *e
 
 static invit_status improve(run *r, invit_error *err)
 {
-    inv_improve_options o = {.began = r->began,
-                             .deadline = r->deadline,
+    invit_control control = r->o.control ? *r->o.control : (invit_control){0};
+    if (control.progress) control.progress = pass_on_progress, control.user = r;
+    inv_improve_options o = {.deadline = r->deadline,
                              .iterations = r->o.iterations,
                              .threads = r->o.threads,
                              .seed = r->o.seed,
                              .target = r->o.target,
-                             .control = r->o.control,
+                             .control = &control,
                              .on_better = r->o.better ? pass_on_better : NULL,
                              .on_better_user = r,
                              .on_solution = r->o.show ? pass_on_solution : NULL,
