@@ -30,7 +30,7 @@ static void near(double got, double wanted, double tolerance)
 
 static int with_each_table(void (*test)(const inv_kernels *))
 {
-    const inv_kernels *table[4];
+    const inv_kernels *table[INV_KERNELS_MOST];
     int count = inv_kernels_list(table);
     for (int i = 0; i < count; i++) {
         inv_rng_init(&rng, 1, 0);
@@ -130,6 +130,52 @@ static void check_gemm_brief(const inv_kernels *k)
     assert_int_equal(inv_brief(1.01171875f), 0x3f82);
     assert_int_equal(inv_brief(-INFINITY), 0xff80);
     assert_true(isnan(rounded(NAN)));
+}
+
+/* Whole numbers from -127 to 127, as finely as the largest allows; returns their unit. */
+static double to_bytes(int count, const float *x, int *whole)
+{
+    float most = 0;
+    for (int i = 0; i < count; i++) most = fmaxf(most, fabsf(x[i]));
+    for (int i = 0; i < count; i++) whole[i] = most > 0 ? (int)lrintf(x[i] * (127.0f / most)) : 0;
+    return (double)most / 127;
+}
+
+static void check_gemm_bytes(const inv_kernels *k)
+{
+    static const int sizes[][3] = {{1, 1, 1},    {5, 16, 7},  {6, 17, 33}, {7, 31, 128},
+                                   {50, 48, 20}, {97, 33, 5}, {12, 16, 3}, {100, 64, INV_BYTES_DEPTH}};
+    for (int i = 0; k->gemm_bytes && i < 8; i++) {
+        int M = sizes[i][0], N = sizes[i][1], K = sizes[i][2], a[INV_BYTES_DEPTH], b[INV_BYTES_DEPTH];
+        ptrdiff_t lda = inv_stride(K), ldc = inv_stride(N);
+        float *A = randoms((size_t)(M * lda)), *W = randoms((size_t)(N * K)), *bias = randoms((size_t)N);
+        float *C = randoms((size_t)(M * ldc)), *before = randoms((size_t)(M * ldc));
+        int8_t *B = calloc(inv_bytes_size(N, K), 1);
+        memset(A + (M / 2) * lda, 0, (size_t)K * sizeof *A); /* a row and a column of zeros */
+        memset(W + (ptrdiff_t)(N / 2) * K, 0, (size_t)K * sizeof *W);
+        for (int j = 0; j < K && M > 2; j++) A[lda + j] = -1e3f; /* and one of the largest sums */
+        for (int j = 0; j < K && N > 2; j++) W[K + j] = 1e3f;
+        inv_pack_bytes(B, W, N, K, K, 1);
+        for (int mode = 0; mode < 3; mode++) {
+            memcpy(before, C, (size_t)(M * ldc) * sizeof *C);
+            inv_epilogue epilogue = mode == 1 ? INV_RELU : mode == 2 ? INV_ADD : INV_STORE;
+            k->gemm_bytes(M, N, K, A, lda, B, C, ldc, mode == 0 ? NULL : bias, epilogue);
+            for (int m = 0; m < M; m++) {
+                double row = to_bytes(K, A + m * lda, a);
+                for (int n = 0; n < N; n++) {
+                    double column = to_bytes(K, W + (ptrdiff_t)n * K, b), s = mode == 0 ? 0 : (double)bias[n];
+                    int64_t sum = 0;
+                    for (int j = 0; j < K; j++) sum += a[j] * b[j];
+                    s += (double)sum * row * column;
+                    if (mode == 1) s = s > 0 ? s : 0;
+                    if (mode == 2) s += (double)before[m * ldc + n];
+                    near((double)C[m * ldc + n], s, 1e-5);
+                }
+                assert_memory_equal(C + m * ldc + N, before + m * ldc + N, (size_t)(ldc - N) * sizeof *C);
+            }
+        }
+        free(A), free(W), free(bias), free(C), free(before), free(B);
+    }
 }
 
 static void check_gemm_tn(const inv_kernels *k)
@@ -347,6 +393,7 @@ static void gemm_matches_plain_loops(void **state)
     (void)state;
     assert_true(with_each_table(check_gemm) >= 1);
     with_each_table(check_gemm_brief);
+    with_each_table(check_gemm_bytes);
     with_each_table(check_gemm_tn_brief);
     with_each_table(check_rows_alone);
     with_each_table(check_gemm_tn);
@@ -369,7 +416,7 @@ static void norm_matches_plain_loops(void **state)
 static void softmax_survives_extremes(void **state)
 {
     (void)state;
-    const inv_kernels *table[4];
+    const inv_kernels *table[INV_KERNELS_MOST];
     int tables = inv_kernels_list(table);
     for (int i = 0; i < tables; i++) {
         float q[16] = {1e4f}, k[3 * 16] = {0}, v[4 * 16] = {0}, o[16], scratch[1024];

@@ -193,7 +193,7 @@ static invit_status create_models(inv_trainer *t, invit_error *err)
     if (t->o->mentor[0]) INV_CHECK(load_mentor(t, err));
     INV_CHECK(inv_model_copy(t->model, &t->judged, err));
     if (t->o->ema > 0) INV_CHECK(inv_model_copy(t->model, &t->average, err));
-    inv_purpose walk = t->o->exact ? INV_EXACT : INV_QUICK;
+    inv_purpose walk = t->o->exact ? INV_EXACT : INV_BRIEF;
     INV_CHECK(inv_prepared_create(t->model, walk | INV_TRAINING, &t->prepared, err));
     INV_CHECK(inv_prepared_create(t->model, walk, &t->prepared_roll, err));
     INV_CHECK(inv_prepared_create(t->judged, walk, &t->prepared_judge, err));

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/parallel.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,28 @@ void inv_pack_brief(uint16_t *packed, const float *src, ptrdiff_t n, ptrdiff_t k
                     *packed++ = j < n && l < k ? inv_brief(src[j * sn + l * sk]) : 0;
 }
 
+void inv_pack_bytes(int8_t *packed, const float *src, ptrdiff_t n, ptrdiff_t k, ptrdiff_t sn, ptrdiff_t sk)
+{
+    for (ptrdiff_t panel = 0; panel < n; panel += INV_PANEL, packed += inv_bytes_panel(k)) {
+        memset(packed, 0, (size_t)inv_bytes_panel(k));
+        int8_t *end = packed + inv_bytes_panel(k) - 8 * INV_PANEL;
+        for (ptrdiff_t j = 0; j < INV_PANEL && panel + j < n; j++) {
+            const float *column = src + (panel + j) * sn;
+            float most = 0;
+            for (ptrdiff_t i = 0; i < k; i++) most = fmaxf(most, fabsf(column[i * sk]));
+            float unit = most / INV_BYTES_MOST, finer = most > 0 ? INV_BYTES_MOST / most : 0;
+            int32_t extra = 0;
+            for (ptrdiff_t i = 0; i < k; i++) {
+                int8_t whole = (int8_t)lrintf(column[i * sk] * finer);
+                packed[i / 4 * 4 * INV_PANEL + j * 4 + i % 4] = whole;
+                extra += 128 * whole;
+            }
+            memcpy(end + 4 * j, &unit, sizeof unit);
+            memcpy(end + 4 * INV_PANEL + 4 * j, &extra, sizeof extra);
+        }
+    }
+}
+
 int inv_kernels_list(const inv_kernels **list)
 {
     int count = 0;
@@ -33,7 +56,10 @@ int inv_kernels_list(const inv_kernels **list)
         if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
             __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
             list[count++] = &inv_kernels_avx512;
-            if (__builtin_cpu_supports("avx512bf16")) list[count++] = &inv_kernels_avx512bf16;
+            if (__builtin_cpu_supports("avx512vnni")) {
+                list[count++] = &inv_kernels_avx512vnni;
+                if (__builtin_cpu_supports("avx512bf16")) list[count++] = &inv_kernels_avx512bf16;
+            }
         }
     }
 #endif
@@ -42,7 +68,7 @@ int inv_kernels_list(const inv_kernels **list)
 
 const inv_kernels *inv_kernels_best(void)
 {
-    const inv_kernels *list[4];
+    const inv_kernels *list[INV_KERNELS_MOST];
     int count = inv_kernels_list(list);
     const char *wanted = getenv("INVIT_KERNELS");
     for (int i = 0; wanted && i < count; i++)

@@ -49,6 +49,22 @@ static inline size_t inv_brief_size(ptrdiff_t n, ptrdiff_t k) /* in bfloat16s */
 }
 void inv_pack_brief(uint16_t *packed, const float *src, ptrdiff_t n, ptrdiff_t k, ptrdiff_t sn, ptrdiff_t sk);
 
+/* Byte weights are whole numbers from -127 to 127, each column in a unit of its own: a quarter of the size,
+ * and where the machine multiplies them in fours four times as fast. Panels hold four values of k side by
+ * side and end with 16 units (floats) and 128 times the sums of the columns (32-bit). Rows of at most
+ * INV_BYTES_DEPTH. */
+#define INV_BYTES_DEPTH 512
+#define INV_BYTES_MOST  127.0f
+static inline ptrdiff_t inv_bytes_panel(ptrdiff_t k) /* bytes of a panel */
+{
+    return ((k + 3) / 4 + 2) * 4 * INV_PANEL;
+}
+static inline size_t inv_bytes_size(ptrdiff_t n, ptrdiff_t k)
+{
+    return (size_t)((n + INV_PANEL - 1) / INV_PANEL * inv_bytes_panel(k));
+}
+void inv_pack_bytes(int8_t *packed, const float *src, ptrdiff_t n, ptrdiff_t k, ptrdiff_t sn, ptrdiff_t sk);
+
 typedef enum inv_epilogue {
     INV_STORE, /* C = A B + bias          */
     INV_RELU,  /* C = max(0, A B + bias)  */
@@ -94,6 +110,10 @@ typedef struct inv_kernels {
      * the machine has no such products. */
     void (*gemm_brief)(int M, int N, int K, const float *A, ptrdiff_t lda, const uint16_t *B, float *C,
                        ptrdiff_t ldc, const float *bias, inv_epilogue epilogue, const float *mask);
+    /* The same from byte weights, K <= INV_BYTES_DEPTH, without a mask: a row of A is rounded to bytes, too,
+     * in a unit of its own; sums are exact. NULL likewise. */
+    void (*gemm_bytes)(int M, int N, int K, const float *A, ptrdiff_t lda, const int8_t *B, float *C,
+                       ptrdiff_t ldc, const float *bias, inv_epilogue epilogue);
     /* W[N][K] += Y[M][N]^T X[M][K]: the gradient of a weight. Rows of X have room for whole panels. */
     void (*gemm_tn)(int M, int N, int K, const float *Y, ptrdiff_t ldy, const float *X, ptrdiff_t ldx,
                     float *W, ptrdiff_t ldw);
@@ -119,15 +139,16 @@ typedef struct inv_kernels {
     double (*fma_burst)(long rounds, float *sink);
 } inv_kernels;
 
+#define INV_KERNELS_MOST 5
 extern const inv_kernels inv_kernels_portable;
 #if defined(__x86_64__)
-extern const inv_kernels inv_kernels_avx2, inv_kernels_avx512, inv_kernels_avx512bf16;
+extern const inv_kernels inv_kernels_avx2, inv_kernels_avx512, inv_kernels_avx512vnni, inv_kernels_avx512bf16;
 #endif
 
-/* The fastest table this machine can run. INVIT_KERNELS=portable|avx2|avx512|avx512bf16 in the environment
- * asks for another one (ignored if the machine cannot run it). */
+/* The fastest table this machine can run. INVIT_KERNELS=portable|avx2|avx512|avx512vnni|avx512bf16 in the
+ * environment asks for another one (ignored if the machine cannot run it). */
 const inv_kernels *inv_kernels_best(void);
-/* Tables this machine can run: fills list (room for 4) and returns their number. */
+/* Tables this machine can run: fills list (room for INV_KERNELS_MOST) and returns their number. */
 int inv_kernels_list(const inv_kernels **list);
 
 /* FP32 multiply-add peak in GFLOPS on that many threads at once, measured for about `seconds`. */

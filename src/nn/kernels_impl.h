@@ -1,12 +1,13 @@
 /* The kernels in GCC/clang vector extensions, for vectors of VECTOR_BYTES; included once per instruction set
  * with VECTOR_BYTES, TILE_ROWS (rows of a register tile), KERNELS (the table's symbol) and KERNELS_NAME
- * defined, and BRIEF where the machine multiplies pairs of bfloat16. */
+ * defined, BRIEF where the machine multiplies pairs of bfloat16, and BYTES where it multiplies fours of
+ * bytes. */
 #include "nn/kernels.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
-#ifdef BRIEF
+#if defined(BRIEF) || defined(BYTES)
 #include <immintrin.h>
 #endif
 
@@ -301,6 +302,9 @@ static void gemm(int M, int N, int K, const float *A, ptrdiff_t lda, const float
 
 #ifdef BRIEF
 #include "nn/kernels_brief.h"
+#endif
+#ifdef BYTES
+#include "nn/kernels_bytes.h"
 #endif
 #undef TILE
 #undef TILE_CASE
@@ -618,6 +622,9 @@ const inv_kernels KERNELS = {.name = KERNELS_NAME,
 #ifdef BRIEF
                              .gemm_brief = gemm_brief,
                              .gemm_tn_brief = gemm_tn_brief,
+#endif
+#ifdef BYTES
+                             .gemm_bytes = gemm_bytes,
 #endif
                              .gemm_tn = gemm_tn,
                              .column_sums = column_sums,

@@ -20,6 +20,7 @@ typedef struct inv_affine {
     int32_t out, in;
     float *forward, *backward;    /* NULL where not needed                                    */
     uint16_t *brief, *brief_back; /* the same in bfloat16, used instead if not NULL        */
+    int8_t *bytes;                /* the same in bytes, likewise, forward only                */
     float *bias;                  /* NULL if none; room for whole panels                      */
     size_t w, b;                  /* where W and b live in the parameter (or folded) block    */
 } inv_affine;
@@ -62,7 +63,7 @@ typedef struct inv_decoder_layer {
 struct inv_prepared {
     inv_config config;
     const inv_kernels *kernels;
-    bool training, brief;
+    bool training, brief, bytes;
     int32_t views;              /* action view first, then the state views                 */
     inv_encoder *encoder;       /* [views]                                                 */
     inv_affine query;           /* query_mlp                                               */
@@ -191,7 +192,9 @@ void inv_decoder_backward(inv_policy *p, const inv_state *states, int32_t count,
 static inline void inv_affine_forward(const inv_kernels *k, const inv_affine *a, int M, const float *x,
                                       ptrdiff_t ldx, float *y, ptrdiff_t ldy, inv_epilogue epilogue)
 {
-    if (a->brief)
+    if (a->bytes)
+        k->gemm_bytes(M, a->out, a->in, x, ldx, a->bytes, y, ldy, a->bias, epilogue);
+    else if (a->brief)
         k->gemm_brief(M, a->out, a->in, x, ldx, a->brief, y, ldy, a->bias, epilogue, NULL);
     else
         k->gemm(M, a->out, a->in, x, ldx, a->forward, y, ldy, a->bias, epilogue, NULL);

@@ -1,8 +1,8 @@
 /* The INViT policy: states in, log-probabilities of the candidates out, and the gradient back.
  *
- * A policy object belongs to one thread. It reads the model's parameters through a prepared form (folded and packed),
- * made by inv_policy_prepare and to be refreshed when the parameters change; one prepared form serves many policies.
- * Each state's numbers are the same whatever batch it is in.
+ * A policy object belongs to one thread. It reads the model's parameters through a prepared form (folded and
+ * packed), made by inv_policy_prepare and to be refreshed when the parameters change; one prepared form
+ * serves many policies. Each state's numbers are the same whatever batch it is in.
  */
 #ifndef INVIT_POLICY_POLICY_H
 #define INVIT_POLICY_POLICY_H
@@ -13,29 +13,41 @@
 typedef struct inv_prepared inv_prepared; /* folded, packed weights; read-only once prepared           */
 typedef struct inv_policy inv_policy;     /* one thread's activations                                  */
 
-/* What weights are for: forward only, or backward too; in single precision, or with the encoders' large products in
- * bfloat16 where the machine multiplies that. */
-typedef enum inv_purpose { INV_EXACT = 0, INV_TRAINING = 1, INV_QUICK = 2, INV_QUICK_TRAINING = 3 } inv_purpose;
-invit_status inv_prepared_create(const struct invit_model *m, inv_purpose purpose, inv_prepared **out, invit_error *err);
+/* What weights are for: forward only, or backward too; in single precision, or with the encoders' large
+ * products in bfloat16 where the machine multiplies that, or, forward only, in what it multiplies fastest:
+ * bytes, bfloat16, floats. */
+typedef enum inv_purpose {
+    INV_EXACT = 0,
+    INV_TRAINING = 1,
+    INV_BRIEF = 2,
+    INV_BRIEF_TRAINING = INV_BRIEF | INV_TRAINING,
+    INV_QUICK = INV_BRIEF | 4,
+} inv_purpose;
+invit_status inv_prepared_create(const struct invit_model *m, inv_purpose purpose, inv_prepared **out,
+                                 invit_error *err);
 /* Again after the parameters of the same model changed; no allocation. */
 void inv_prepared_refresh(inv_prepared *w, const struct invit_model *m);
 void inv_prepared_destroy(inv_prepared *w);
 
-/* Room for `batch` states at a time; grows by itself if a state has more tokens than the views' k say (global view).
- * With `training`, forward keeps what backward needs. */
-invit_status inv_policy_create(const inv_prepared *w, int32_t batch, bool training, inv_policy **out, invit_error *err);
+/* Room for `batch` states at a time; grows by itself if a state has more tokens than the views' k say (global
+ * view). With `training`, forward keeps what backward needs. */
+invit_status inv_policy_create(const inv_prepared *w, int32_t batch, bool training, inv_policy **out,
+                               invit_error *err);
 void inv_policy_destroy(inv_policy *p);
 
 /* Candidates per state: k_a for TSP, k_a + 1 for CVRP (the depot last). */
 int32_t inv_candidates(const inv_config *c);
 
 /* logp[i * inv_candidates + j] = log-probability of candidate j of state i; -INFINITY where there is none. */
-invit_status inv_policy_forward(inv_policy *p, const inv_state *states, int32_t count, float *logp, invit_error *err);
+invit_status inv_policy_forward(inv_policy *p, const inv_state *states, int32_t count, float *logp,
+                                invit_error *err);
 
-/* After forward on the same states: dlogit[i * candidates + j] is the loss's derivative with respect to the logit
- * (before softmax) of candidate j, 0 where there is none; adds d loss / d parameter to grad (laid out like param).
- * Some of the sums are held in folded form by the policy until inv_policy_flush_gradient adds them too. */
-void inv_policy_backward(inv_policy *p, const inv_state *states, int32_t count, const float *dlogit, float *grad);
+/* After forward on the same states: dlogit[i * candidates + j] is the loss's derivative with respect to the
+ * logit (before softmax) of candidate j, 0 where there is none; adds d loss / d parameter to grad (laid out
+ * like param). Some of the sums are held in folded form by the policy until inv_policy_flush_gradient adds
+ * them too. */
+void inv_policy_backward(inv_policy *p, const inv_state *states, int32_t count, const float *dlogit,
+                         float *grad);
 void inv_policy_flush_gradient(inv_policy *p, const struct invit_model *m, float *grad);
 
 #endif

@@ -35,17 +35,25 @@ static const inv_tensor *find(const struct invit_model *m, const char *prefix, i
     return inv_model_find(m, full);
 }
 
-typedef enum direction { FORWARD = 1, BACKWARD = 2, BOTH = 3, BRIEF = 4 } direction; /* BRIEF: in bfloat16 */
+typedef enum direction {
+    FORWARD = 1,
+    BACKWARD = 2,
+    BOTH = 3,
+    BRIEF = 4,
+    BYTES = 8
+} direction; /* BRIEF: in bfloat16 */
 
 static void plan_packed(arena *a, inv_affine *x, int32_t out, int32_t in, direction need)
 {
     bool brief = need & BRIEF && in <= INV_BRIEF_DEPTH && out <= INV_BRIEF_DEPTH;
+    bool bytes = need & BYTES && in <= INV_BYTES_DEPTH;
     bool forward = need & FORWARD, backward = need & BACKWARD;
     x->out = out;
     x->in = in;
-    x->forward = forward && !brief ? take(a, inv_packed_size(out, in)) : NULL;
+    x->forward = forward && !brief && !bytes ? take(a, inv_packed_size(out, in)) : NULL;
     x->backward = backward && !brief ? take(a, inv_packed_size(in, out)) : NULL;
     x->brief = forward && brief ? (uint16_t *)take(a, (inv_brief_size(out, in) + 1) / 2) : NULL;
+    x->bytes = forward && bytes ? (int8_t *)take(a, (inv_bytes_size(out, in) + 3) / 4) : NULL;
     x->brief_back = backward && brief ? (uint16_t *)take(a, (inv_brief_size(in, out) + 1) / 2) : NULL;
 }
 
@@ -82,7 +90,7 @@ static void plan_encoder(inv_prepared *w, arena *a, arena *fold, const struct in
     inv_encoder *enc = &w->encoder[e];
     char prefix[64], p[128];
     bool cvrp = c->problem == INVIT_CVRP;
-    direction need = (w->training ? BOTH : FORWARD) | (w->brief ? BRIEF : 0);
+    direction need = (w->training ? BOTH : FORWARD) | (w->brief ? BRIEF : 0) | (w->bytes ? BYTES : 0);
     int32_t d = c->dim, group = cvrp ? 4 : 3;
     if (e == 0)
         snprintf(prefix, sizeof prefix, "action_encoder.");
@@ -188,7 +196,8 @@ invit_status inv_prepared_create(const struct invit_model *m, inv_purpose purpos
     w->config = *c;
     w->kernels = inv_kernels_best();
     w->training = purpose & INV_TRAINING;
-    w->brief = purpose & INV_QUICK && w->kernels->gemm_brief;
+    w->bytes = purpose == INV_QUICK && w->kernels->gemm_bytes;
+    w->brief = purpose & INV_BRIEF && !w->bytes && w->kernels->gemm_brief;
     w->views = c->state_views + 1;
     w->params = m->params;
     size_t inner = (size_t)(c->decoder_layers - 1), heads = (size_t)c->heads;
@@ -373,6 +382,7 @@ static void pack_affine(inv_affine *a, const float *weights, const float *param)
 {
     const float *w = weights + a->w;
     if (a->forward) inv_pack(a->forward, w, a->out, a->in, a->in, 1);
+    if (a->bytes) inv_pack_bytes(a->bytes, w, a->out, a->in, a->in, 1);
     if (a->brief) inv_pack_brief(a->brief, w, a->out, a->in, a->in, 1);
     if (a->brief_back) inv_pack_brief(a->brief_back, w, a->in, a->out, 1, a->in);
     if (a->backward) inv_pack(a->backward, w, a->in, a->out, 1, a->in);
