@@ -217,7 +217,7 @@ typedef enum invit_solution_format {
     INVIT_SOLUTION_STOPS     /* CSV: a stop a line, with load and distance (written only)        */
 } invit_solution_format;
 
-/* The format a file's extension asks for (.tour, .sol, .txt, .geojson, .csv), or else the usual one of the problem. */
+/* The format a file's extension asks for (.tour, .sol, .txt, .geojson or .json, .csv), or else the usual one of the problem. */
 INVIT_API invit_solution_format invit_solution_format_for(const char *path, invit_problem problem);
 
 /* Writes to a file ("-": standard output). A regular file appears under its name only when it is complete: it is
@@ -361,7 +361,7 @@ typedef struct invit_solve_options {
     const invit_solution *start; /* begin with this instead (NULL)                                */
     int32_t rollouts;          /* rollouts of the policy; 0: by size, see invit_default_rollouts  */
     invit_decode decode;       /* (AUTO)                                                          */
-    double temperature;        /* sampling: log-probabilities are divided by it (1)               */
+    double temperature;        /* of SAMPLE: log-probabilities are divided by it (1); AUTO has its own */
     int32_t beam;              /* beam search: width (8)                                          */
     double seconds;            /* for everything, 0: construct only; < 0: invit_default_seconds (-1) */
     int64_t iterations;        /* improvement steps instead of a time limit; < 0: no limit (-1)   */
@@ -487,7 +487,7 @@ typedef struct invit_train_options {
     int64_t epoch;           /* epoch: steps between comparisons with the frozen baseline                         */
     int64_t compare;         /* compare: instances of that comparison                                             */
     double margin;           /* margin: how much shorter the model must be to become the baseline                 */
-    int64_t validations;     /* validations: during the run (0: as many as cost 3 % of the time)                  */
+    int64_t validations;     /* validations: during the run (0: every six minutes, 2 to 100; 10 with steps)       */
     int64_t validate_small, validate_large; /* instances of TSP-100 and TSP-1000, or CVRP-100 and CVRP-500        */
     double checkpoint;       /* checkpoint: seconds between checkpoints                                           */
     int64_t log_every;       /* log-every: steps between lines of the log                                         */

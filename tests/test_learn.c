@@ -130,7 +130,7 @@ static void unlikely_candidates_are_not_sampled(void **state)
         memcpy(left, logp, sizeof logp);
         inv_narrow(left, 5, round ? 0.05 : 0, 0);
         assert_true(inv_open(left, 5));
-        for (int i = 0; i < DRAWS; i++) count[inv_sample(left, 5, &rng)]++;
+        for (int i = 0; i < DRAWS; i++) count[inv_sample(left, 5, 1, &rng)]++;
         for (int j = 0; j < 5; j++) {
             double expected = round && j == 4 ? 0 : exp((double)logp[j]) / all;
             assert_true(fabs(exp((double)left[j]) - expected) < 1e-6);
@@ -141,7 +141,9 @@ static void unlikely_candidates_are_not_sampled(void **state)
     inv_narrow(even, 4, 0.5, 1); /* none is likely enough: what is kept is certain */
     assert_false(inv_open(even, 4));
     assert_true(fabsf(even[1]) < 1e-6f && isinf(even[0]));
-    assert_int_equal(inv_sample(even, 4, &rng), 1);
+    assert_int_equal(inv_sample(even, 4, 1, &rng), 1);
+    assert_int_equal(inv_sample(lost, 2, 1, &rng),
+                     0); /* never one that is not a number, if there is another */
     inv_narrow(lost, 2, 0.05, 0);
     assert_true(inv_open(lost, 2));
 }

@@ -291,6 +291,60 @@ static void a_watcher_sees_every_decision(void **state)
     }
 }
 
+/* Weights may be finite and yet too large to compute with. */
+static void what_is_not_a_number_is_an_error(void **state)
+{
+    (void)state;
+    static const invit_decode ways[] = {INVIT_DECODE_GREEDY, INVIT_DECODE_SAMPLE, INVIT_DECODE_BEAM};
+    for (int problem = 0; problem < 2; problem++)
+        for (int i = 0; i < 3; i++) {
+            scene s = set_up(problem ? INVIT_CVRP : INVIT_TSP, 8);
+            for (size_t j = 0; j < s.model->params; j++) s.model->param[j] *= 1e30f;
+            inv_prepared_refresh(s.weights, s.model);
+            inv_rollout_options o = plain(2);
+            o.decode = ways[i];
+            invit_solution *solution = NULL;
+            inv_rollout_stats stats;
+            invit_error err = {0};
+            assert_int_equal(inv_rollout(s.p, s.x, &s.model->config, s.weights, &o, &solution, &stats, &err),
+                             INVIT_ERR_INPUT);
+            assert_non_null(strstr(err.message, "not numbers"));
+            assert_null(solution);
+            tear_down(&s);
+        }
+}
+
+/* Nine nodes close together and one so far away that floats cannot say how many times as far. */
+static void distances_may_differ_beyond_measure(void **state)
+{
+    (void)state;
+    for (int problem = 0; problem < 2; problem++) {
+        inv_config c = small_config(problem ? INVIT_CVRP : INVIT_TSP);
+        c.turned = true;
+        double xy[20] = {[0] = 1, [1] = 1};
+        int64_t demand[10];
+        for (int i = 1; i < 10; i++) xy[2 * i] = i * 1e-21;
+        for (int i = 0; i < 10; i++) demand[i] = i > 0;
+        scene s = {0};
+        assert_int_equal(problem ? invit_instance_create_cvrp(xy, demand, 10, 4, INVIT_EXACT, &s.p, NULL)
+                                 : invit_instance_create_tsp(xy, 10, INVIT_EXACT, &s.p, NULL),
+                         INVIT_OK);
+        assert_int_equal(inv_index_create(s.p, &s.x, NULL), INVIT_OK);
+        assert_int_equal(inv_model_create(&c, &s.model, NULL), INVIT_OK);
+        inv_model_randomise(s.model, 3);
+        assert_int_equal(inv_prepared_create(s.model, INV_EXACT, &s.weights, NULL), INVIT_OK);
+        inv_rollout_options o = plain(30);
+        o.decode = INVIT_DECODE_SAMPLE;
+        invit_check_result check;
+        inv_rollout_stats stats;
+        invit_solution *solution = run(&s, &o, &stats);
+        assert_int_equal(invit_check(s.p, solution, &check, NULL), INVIT_OK);
+        assert_true(check.feasible);
+        invit_solution_destroy(solution);
+        tear_down(&s);
+    }
+}
+
 static void a_deadline_is_kept(void **state)
 {
     (void)state;
@@ -334,6 +388,8 @@ int main(void)
         cmocka_unit_test(the_first_rollout_starts_at_the_loneliest_node),
         cmocka_unit_test(cold_sampling_is_greedy),
         cmocka_unit_test(a_watcher_sees_every_decision),
+        cmocka_unit_test(what_is_not_a_number_is_an_error),
+        cmocka_unit_test(distances_may_differ_beyond_measure),
         cmocka_unit_test(a_deadline_is_kept),
         cmocka_unit_test(cancelling_stops_between_steps),
     };

@@ -69,7 +69,7 @@ static void print_text(const invit_model *model, const char *path, bool tensors)
     printf("\n  width       %d, feed-forward %d, %d heads\n", s.width, s.feed_forward, s.heads);
     printf("  layers      action %d, state %d, decoder %d\n", s.action_layers, s.state_layers,
            s.decoder_layers);
-    printf("  parameters  %lld in %d tensors (%.1f MB)\n", (long long)s.parameters, s.tensors,
+    printf("  parameters  %lld in %d tensors (%.1f MB in memory)\n", (long long)s.parameters, s.tensors,
            (double)s.parameters * 4 / 1e6);
     if (*invit_model_metadata(model)) printf("  metadata    %s\n", invit_model_metadata(model));
     for (int i = 0; tensors && i < s.tensors; i++) {

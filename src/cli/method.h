@@ -21,7 +21,7 @@ typedef struct cli_method {
      .choices = "greedy|sample|beam|auto",                                                                   \
      .help = "how the policy's probabilities become decisions; auto: greedy, but sampled where that would repeat itself"}, \
     {.name = "temperature", .type = CLI_DOUBLE, .offset = offsetof(values, field.temperature),               \
-     .metavar = "T", .min = 1e-6, .max = 1e6, .help = "means sampling: above 1 bolder, below closer to greedy"}, \
+     .metavar = "T", .min = 1e-6, .max = 1e6, .help = "sample, at this temperature: above 1 bolder, below closer to greedy"}, \
     {.name = "beam", .type = CLI_INT, .offset = offsetof(values, field.beam), .metavar = "W", .min = 1,      \
      .max = 4096, .help = "beam search: partial solutions kept side by side"},                               \
     {.name = "improve", .type = CLI_CHOICE, .offset = offsetof(values, field.improve),                       \

@@ -96,10 +96,13 @@ size_t inv_comm_receive_size(inv_comm *c, int from)
     return (size_t)size;
 }
 
-void inv_comm_receive(inv_comm *c, int from, void *piece, size_t count)
+void inv_comm_receive(inv_comm *c, int from, void *bytes, size_t count)
 {
     (void)c;
-    MPI_Recv(piece, (int)count, MPI_BYTE, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (size_t at = 0; at < count; at += INV_COMM_PIECE) {
+        size_t piece = count - at < INV_COMM_PIECE ? count - at : INV_COMM_PIECE;
+        MPI_Recv((char *)bytes + at, (int)piece, MPI_BYTE, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
 }
 
 invit_status inv_comm_agree(inv_comm *c, invit_status status, invit_error *err)
@@ -157,9 +160,9 @@ size_t inv_comm_receive_size(inv_comm *c, int from)
     return 0;
 }
 
-void inv_comm_receive(inv_comm *c, int from, void *piece, size_t count)
+void inv_comm_receive(inv_comm *c, int from, void *bytes, size_t count)
 {
-    (void)c, (void)from, (void)piece, (void)count;
+    (void)c, (void)from, (void)bytes, (void)count;
 }
 
 invit_status inv_comm_agree(inv_comm *c, invit_status status, invit_error *err)

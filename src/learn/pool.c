@@ -48,11 +48,9 @@ static invit_status reserve(inv_pool *p, int32_t room, invit_error *err)
 invit_status inv_pool_init(inv_pool *p, int32_t room, const inv_config *c, int32_t largest, bool with_advice,
                            invit_error *err)
 {
-    *p = (inv_pool){.k_max = c->action_k,
+    *p = (inv_pool){.k_max = inv_largest_view(c),
                     .advised = with_advice ? inv_candidates(c) : 0,
                     .demands = c->problem == INVIT_CVRP};
-    for (int32_t i = 0; i < c->state_views; i++)
-        if (c->state_k[i] > p->k_max) p->k_max = c->state_k[i];
     if (p->k_max > largest) p->k_max = largest;
     invit_status status = reserve(p, room, err);
     if (status != INVIT_OK) inv_pool_destroy(p);

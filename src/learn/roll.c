@@ -25,14 +25,6 @@ void inv_roller_destroy(inv_roller *r)
     *r = (inv_roller){0};
 }
 
-int32_t inv_likeliest(const float *logp, int32_t candidates)
-{
-    int32_t best = 0;
-    for (int32_t j = 1; j < candidates; j++)
-        if (logp[j] > logp[best]) best = j;
-    return best;
-}
-
 void inv_narrow(float *logp, int32_t candidates, double least, int32_t keep)
 {
     double all = 0;
@@ -52,21 +44,6 @@ bool inv_open(const float *logp, int32_t candidates)
         open += logp[j] > -INFINITY;
     }
     return open > 1;
-}
-
-int32_t inv_sample(const float *logp, int32_t candidates, inv_rng *rng)
-{
-    double u = inv_rng_double(rng);
-    for (int32_t j = 0; j < candidates; j++) {
-        u -= exp((double)logp[j]);
-        if (u < 0) return j;
-    }
-    return inv_likeliest(logp, candidates); /* rounding left a little over */
-}
-
-int32_t inv_candidate_node(const inv_config *c, const inv_state *s, int32_t candidate)
-{
-    return c->problem == INVIT_CVRP && candidate == c->action_k ? 0 : s->node[candidate];
 }
 
 /* The only move there is, or -1 when the policy has to choose. */
@@ -102,7 +79,7 @@ invit_status inv_roll(inv_roller *r, inv_policy *policy, const inv_config *c, in
             if (sampling)
                 inv_narrow(logp, r->candidates, sampling->least, inv_likeliest(logp, r->candidates));
             if (watcher) INV_CHECK(watcher->look(watcher->context, r->active[a], &r->state[a], logp, err));
-            int32_t pick = sampling ? inv_sample(logp, r->candidates, sampling->rng)
+            int32_t pick = sampling ? inv_sample(logp, r->candidates, 1, sampling->rng)
                                     : inv_likeliest(logp, r->candidates);
             inv_walk_visit(walk[r->active[a]], inv_candidate_node(c, &r->state[a], pick));
         }

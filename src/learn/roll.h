@@ -42,12 +42,6 @@ invit_status inv_roll(inv_roller *r, inv_policy *policy, const inv_config *c, in
 void inv_narrow(float *logp, int32_t candidates, double least, int32_t keep);
 /* Whether there is more than one. What is not a number counts as a choice, so that it comes to light. */
 bool inv_open(const float *logp, int32_t candidates);
-/* A candidate by its chance. */
-int32_t inv_sample(const float *logp, int32_t candidates, inv_rng *rng);
-/* The node that a candidate stands for. */
-int32_t inv_candidate_node(const inv_config *c, const inv_state *s, int32_t candidate);
-/* The likeliest candidate. */
-int32_t inv_likeliest(const float *logp, int32_t candidates);
 /* Lengths in the instance's coordinates, unrounded: between two nodes, of an order up to its last node, and
  * of the closed tour or routes. */
 double inv_straight(const invit_instance *p, int32_t a, int32_t b);

@@ -6,19 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int32_t largest_k(const inv_config *c)
-{
-    int32_t k = c->action_k;
-    for (int32_t i = 0; i < c->state_views; i++)
-        if (c->state_k[i] > k) k = c->state_k[i];
-    return k;
-}
-
 invit_status inv_worker_bind(inv_trainer *t, inv_worker *w, int32_t i, const invit_instance *p,
                              const inv_index *x, invit_error *err)
 {
     if (w->walk[i]) return inv_walk_rebind(w->walk[i], p, x, err);
-    return inv_walk_create(p, x, t->config.action_k, largest_k(&t->config), &w->walk[i], err);
+    return inv_walk_create(p, x, t->config.action_k, inv_largest_view(&t->config), &w->walk[i], err);
 }
 
 void inv_worker_start(inv_worker *w, int32_t i, inv_rng *rng)
@@ -177,12 +169,13 @@ static invit_status load_mentor(inv_trainer *t, invit_error *err)
 {
     INV_CHECK(invit_model_load(t->o->mentor, &t->mentor, err));
     const inv_config *a = &t->mentor->config, *b = &t->config;
-    if (a->problem != b->problem || a->action_k != b->action_k || largest_k(a) > largest_k(b))
+    if (a->problem != b->problem || a->action_k != b->action_k || inv_largest_view(a) > inv_largest_view(b))
         return inv_fail(err, INVIT_ERR_INPUT,
                         "%s cannot be the mentor: a %s model with views of %d to %d nodes; this run has %s, "
                         "%d to %d",
-                        t->o->mentor, a->problem == INVIT_TSP ? "tsp" : "cvrp", a->action_k, largest_k(a),
-                        b->problem == INVIT_TSP ? "tsp" : "cvrp", b->action_k, largest_k(b));
+                        t->o->mentor, a->problem == INVIT_TSP ? "tsp" : "cvrp", a->action_k,
+                        inv_largest_view(a), b->problem == INVIT_TSP ? "tsp" : "cvrp", b->action_k,
+                        inv_largest_view(b));
     return inv_prepared_create(t->mentor, INV_EXACT, &t->prepared_mentor, err);
 }
 

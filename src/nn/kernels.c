@@ -32,7 +32,8 @@ void inv_pack_bytes(int8_t *packed, const float *src, ptrdiff_t n, ptrdiff_t k, 
         for (ptrdiff_t j = 0; j < INV_PANEL && panel + j < n; j++) {
             const float *column = src + (panel + j) * sn;
             float most = 0;
-            for (ptrdiff_t i = 0; i < k; i++) most = fmaxf(most, fabsf(column[i * sk]));
+            for (ptrdiff_t i = 0; i < k; i++)
+                if (!(fabsf(column[i * sk]) <= most)) most = fabsf(column[i * sk]);
             float unit = most / INV_BYTES_MOST, finer = most > 0 ? INV_BYTES_MOST / most : 0;
             int32_t extra = 0;
             for (ptrdiff_t i = 0; i < k; i++) {
@@ -79,7 +80,7 @@ const inv_kernels *inv_kernels_best(void)
 typedef struct peak {
     const inv_kernels *kernels;
     double seconds;
-    double rate[64];
+    double *rate; /* [threads] */
 } peak;
 
 static void measure(void *context, int member)
@@ -97,9 +98,12 @@ static void measure(void *context, int member)
 double inv_measure_peak(int threads, double seconds)
 {
     peak p = {.kernels = inv_kernels_best(), .seconds = seconds};
-    threads = threads < 1 ? 1 : threads > 64 ? 64 : threads;
+    threads = threads < 1 ? 1 : threads;
+    p.rate = calloc((size_t)threads, sizeof *p.rate);
+    if (!p.rate) return 0;
     inv_parallel(threads, measure, &p);
     double sum = 0;
     for (int i = 0; i < threads; i++) sum += p.rate[i];
+    free(p.rate);
     return sum / 1e9;
 }

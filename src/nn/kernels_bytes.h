@@ -8,9 +8,14 @@ INLINE float round_to_bytes(int K, const float *from, uint8_t *to)
 {
     __mmask16 last = (__mmask16)(0xffff >> (15 - (K - 1) % VL));
     int end = (K - 1) / VL * VL;
-    __m512 top = _mm512_abs_ps(_mm512_maskz_loadu_ps(last, from + end));
-    for (int k = 0; k < end; k += VL) top = _mm512_max_ps(top, _mm512_abs_ps(_mm512_loadu_ps(from + k)));
-    float most = _mm512_reduce_max_ps(top);
+    /* Without their signs the bits of floats are in order, and what is not a number comes last. */
+    __m512i bits = _mm512_set1_epi32(INT32_MAX),
+            top = _mm512_and_si512(bits, _mm512_castps_si512(_mm512_maskz_loadu_ps(last, from + end)));
+    for (int k = 0; k < end; k += VL)
+        top = _mm512_max_epi32(top, _mm512_and_si512(bits, _mm512_loadu_si512(from + k)));
+    int32_t largest_bits = _mm512_reduce_max_epi32(top);
+    float most;
+    memcpy(&most, &largest_bits, sizeof most);
     __m512 finer = _mm512_set1_ps(most > 0 ? INV_BYTES_MOST / most : 0);
     __m512i middle = _mm512_set1_epi32(128);
     for (int k = 0; k <= end; k += VL) {

@@ -80,7 +80,13 @@ void inv_view_point(const inv_config *c, const inv_view_frame *f, const float *x
     if (!first || !c->invariant) return;
     if (c->turned) {
         float far = sqrtf(out[0] * out[0] + out[1] * out[1]), shrink = far > 1 ? (1 + logf(far)) / far : 1;
-        out[0] *= shrink, out[1] *= shrink;
+        if (isfinite(far)) {
+            out[0] *= shrink, out[1] *= shrink;
+            return;
+        }
+        double distance = hypot(x, y), most = 1 + log(distance / (double)f->scale); /* too far for floats */
+        out[0] = (float)(most * (double)(x * f->ahead[0] + y * f->ahead[1]) / distance);
+        out[1] = (float)(most * (double)(x * f->left[0] + y * f->left[1]) / distance);
     } else if (c->problem == INVIT_TSP) { /* onto the border of the box */
         out[0] = fminf(fmaxf(out[0], 0), 1);
         out[1] = fminf(fmaxf(out[1], 0), 1);

@@ -7,6 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+int32_t inv_largest_view(const inv_config *c)
+{
+    return c->state_views > 0 ? c->state_k[c->state_views - 1] : c->action_k;
+}
+
 void inv_config_defaults(inv_config *c, invit_problem problem)
 {
     *c = (inv_config){.problem = problem,

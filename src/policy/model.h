@@ -39,6 +39,8 @@ struct invit_model {
     char *metadata;       /* free text kept with the weights (JSON object of strings), or NULL */
 };
 
+/* Neighbours in the largest view. */
+int32_t inv_largest_view(const inv_config *c);
 void inv_config_defaults(inv_config *c, invit_problem problem); /* INViT-2V */
 /* Says what is wrong with a configuration that makes no sense. */
 invit_status inv_config_check(const inv_config *c, invit_error *err);

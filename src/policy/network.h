@@ -71,10 +71,9 @@ struct inv_prepared {
     inv_affine query_final;
     inv_affine key_final; /* last block of WK, [d][W]                                */
     size_t folded;        /* floats in the folded block                              */
-    size_t params;
-    float *fold;  /* the folded matrices themselves (M, G, E)                */
-    double *work; /* for folding                                             */
-    float *block; /* everything packed                                       */
+    float *fold;          /* the folded matrices themselves (M, G, E)                */
+    double *work;         /* for folding                                             */
+    float *block;         /* everything packed                                       */
 };
 
 /* Adds the folded gradients to those of the parameters they were made of. */
@@ -143,7 +142,6 @@ struct inv_policy {
     float *folded;                           /* gradients of the folded matrices                      */
     double *work;
     float *block;
-    size_t block_floats;
 };
 
 #define INV_ROW_BLOCK      48 /* rows that go through a layer's feed-forward together              */

@@ -186,7 +186,6 @@ static invit_status allocate(inv_policy *p, invit_error *err)
     free(p->block);
     memset(block, 0, bytes);
     p->block = block;
-    p->block_floats = floats;
     plan(p, block);
     return INVIT_OK;
 }

@@ -7,6 +7,7 @@
 #ifndef INVIT_POLICY_POLICY_H
 #define INVIT_POLICY_POLICY_H
 
+#include "base/rng.h"
 #include "policy/model.h"
 #include "view/state.h"
 
@@ -14,14 +15,13 @@ typedef struct inv_prepared inv_prepared; /* folded, packed weights; read-only o
 typedef struct inv_policy inv_policy;     /* one thread's activations                                  */
 
 /* What weights are for: forward only, or backward too; in single precision, or with the encoders' large
- * products in bfloat16 where the machine multiplies that, or, forward only, in what it multiplies fastest:
- * bytes, bfloat16, floats. */
+ * products in bfloat16 or, forward only, in bytes, where the machine multiplies these. */
 typedef enum inv_purpose {
     INV_EXACT = 0,
     INV_TRAINING = 1,
     INV_BRIEF = 2,
     INV_BRIEF_TRAINING = INV_BRIEF | INV_TRAINING,
-    INV_QUICK = INV_BRIEF | 4,
+    INV_QUICK = 4,
 } inv_purpose;
 invit_status inv_prepared_create(const struct invit_model *m, inv_purpose purpose, inv_prepared **out,
                                  invit_error *err);
@@ -41,6 +41,12 @@ int32_t inv_candidates(const inv_config *c);
 /* logp[i * inv_candidates + j] = log-probability of candidate j of state i; -INFINITY where there is none. */
 invit_status inv_policy_forward(inv_policy *p, const inv_state *states, int32_t count, float *logp,
                                 invit_error *err);
+
+/* The likeliest candidate; one by its chance, at a temperature above 0; and the node that a candidate stands
+ * for. */
+int32_t inv_likeliest(const float *logp, int32_t candidates);
+int32_t inv_sample(const float *logp, int32_t candidates, double temperature, inv_rng *rng);
+int32_t inv_candidate_node(const inv_config *c, const inv_state *s, int32_t candidate);
 
 /* After forward on the same states: dlogit[i * candidates + j] is the loss's derivative with respect to the
  * logit (before softmax) of candidate j, 0 where there is none; adds d loss / d parameter to grad (laid out

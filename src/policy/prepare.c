@@ -41,7 +41,7 @@ typedef enum direction {
     BOTH = 3,
     BRIEF = 4,
     BYTES = 8
-} direction; /* BRIEF: in bfloat16 */
+} direction; /* in bfloat16, in bytes */
 
 static void plan_packed(arena *a, inv_affine *x, int32_t out, int32_t in, direction need)
 {
@@ -196,10 +196,9 @@ invit_status inv_prepared_create(const struct invit_model *m, inv_purpose purpos
     w->config = *c;
     w->kernels = inv_kernels_best();
     w->training = purpose & INV_TRAINING;
-    w->bytes = purpose == INV_QUICK && w->kernels->gemm_bytes;
-    w->brief = purpose & INV_BRIEF && !w->bytes && w->kernels->gemm_brief;
+    w->bytes = purpose & INV_QUICK && w->kernels->gemm_bytes;
+    w->brief = purpose & INV_BRIEF && w->kernels->gemm_brief;
     w->views = c->state_views + 1;
-    w->params = m->params;
     size_t inner = (size_t)(c->decoder_layers - 1), heads = (size_t)c->heads;
     bool ok = (w->encoder = calloc((size_t)w->views, sizeof *w->encoder)) != NULL;
     ok = ok && (w->decoder = calloc(inner + 1, sizeof *w->decoder)) != NULL;

@@ -91,7 +91,7 @@ done:
 /* A line that was cut off when a run was killed is taken away. */
 static invit_status drop_partial_line(const reference_file *f, invit_error *err)
 {
-    FILE *file = fopen(f->path, "r+");
+    FILE *file = fopen(f->path, "r");
     if (!file) return inv_fail(err, INVIT_ERR_IO, "%s: %s", f->path, strerror(errno));
     long end = 0, at = 0;
     char block[65536];
@@ -104,7 +104,7 @@ static invit_status drop_partial_line(const reference_file *f, invit_error *err)
             }
         at += (long)n;
     }
-    bool bad = ferror(file) || (end < at && ftruncate(fileno(file), end) != 0);
+    bool bad = ferror(file) || (end < at && truncate(f->path, end) != 0);
     int why = errno;
     fclose(file);
     return bad ? inv_fail(err, INVIT_ERR_IO, "%s: %s", f->path, strerror(why)) : INVIT_OK;
@@ -387,6 +387,7 @@ static invit_status make_references(const invit_eval_options *o, inv_comm *comm,
     snprintf(stage, sizeof stage, "references %s", set->name);
     /* Alone: one round for all. With others: rounds, so that what they find is on disk before the end. */
     int32_t round = m.ranks > 1 ? 8 * threads * m.ranks : missing;
+    inv_comm_broadcast(comm, &round, sizeof round); /* others may have other numbers of cores */
     for (m.at = f->count; m.at < set->count; m.at += round) {
         int32_t end = m.at + round < set->count ? m.at + round : set->count;
         int32_t mine = (end - m.at - m.rank + m.ranks - 1) / m.ranks;

@@ -24,7 +24,8 @@ typedef struct inv_effort {
 
 /* The search steps of effort scale 1. */
 int64_t inv_effort_iterations(const invit_instance *p, double scale);
-/* Greedy edges (TSP) or savings (CVRP), then the improver. The length is by the instance's rule. */
+/* The improver, from greedy edges (TSP), or twice, from savings and from nearest neighbours (CVRP). The
+ * length is by the instance's rule. */
 invit_status inv_near_optimal(const invit_instance *p, const inv_effort *effort, const invit_control *control,
                               invit_solution **out, double *length, invit_error *err);
 

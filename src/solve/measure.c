@@ -99,20 +99,17 @@ static int32_t look(lane *l, int32_t *which)
 
 static void move_on(lane *l, const int32_t *which, int32_t count)
 {
-    int32_t candidates = inv_candidates(l->b->config), k = l->b->config->action_k;
+    int32_t candidates = inv_candidates(l->b->config);
     for (int32_t i = 0; i < count; i++) {
         const float *logp = l->logp + (size_t)i * (size_t)candidates;
-        int32_t best = 0;
-        for (int32_t j = 1; j < candidates; j++)
-            if (logp[j] > logp[best]) best = j;
-        inv_walk_visit(l->walk[which[i]], best < k ? l->state[i].node[best] : 0);
+        int32_t best = inv_likeliest(logp, candidates);
+        inv_walk_visit(l->walk[which[i]], inv_candidate_node(l->b->config, &l->state[i], best));
     }
 }
 
 static invit_status lane_init(lane *l, bench *b, int32_t count, int member, invit_error *err)
 {
     const inv_config *c = b->config;
-    int32_t k_max = c->state_views > 0 ? c->state_k[c->state_views - 1] : c->action_k;
     l->b = b;
     l->count = count;
     l->walk = calloc((size_t)count, sizeof *l->walk);
@@ -122,7 +119,7 @@ static invit_status lane_init(lane *l, bench *b, int32_t count, int member, invi
     inv_rng_init(&l->rng, 1, (uint64_t)member);
     inv_frame_for_copy(b->p, member, &l->rng, &l->frame);
     for (int32_t i = 0; i < count; i++) {
-        INV_CHECK(inv_walk_create(b->p, b->index, c->action_k, k_max, &l->walk[i], err));
+        INV_CHECK(inv_walk_create(b->p, b->index, c->action_k, inv_largest_view(c), &l->walk[i], err));
         run_ahead(l, l->walk[i]);
     }
     return inv_policy_create(b->weights, count, false, &l->policy, err);

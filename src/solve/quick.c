@@ -32,7 +32,6 @@ static invit_status cut_curve(const invit_instance *p, invit_solution **out, inv
         nodes[i] = node;
     }
     start[routes] = p->n - 1;
-    if (routes == 0) start[0] = 0;
     status = invit_solution_create(nodes, start, routes, out, err);
 done:
     free(start);

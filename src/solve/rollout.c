@@ -103,10 +103,8 @@ static void slot_destroy(slot *s, int32_t width)
 
 static inv_walk *new_walk(const team *t, invit_status *status, invit_error *err)
 {
-    const inv_config *c = t->config;
-    int32_t k_max = c->state_views > 0 ? c->state_k[c->state_views - 1] : c->action_k;
     inv_walk *w = NULL;
-    *status = inv_walk_create(t->p, t->x, c->action_k, k_max, &w, err);
+    *status = inv_walk_create(t->p, t->x, t->config->action_k, inv_largest_view(t->config), &w, err);
     return w;
 }
 
@@ -192,42 +190,18 @@ static int32_t open_candidates(const inv_state *s)
     return s->action + (s->depot_open ? 1 : 0);
 }
 
-/* The node behind candidate j; the depot is the last candidate of CVRP. */
-static int32_t node_of(const inv_state *s, int32_t j, int32_t action_k)
-{
-    return j < action_k ? s->node[j] : 0;
-}
-
-static int32_t pick_greedy(const float *logp, int32_t candidates)
-{
-    int32_t best = 0;
-    for (int32_t j = 1; j < candidates; j++)
-        if (logp[j] > logp[best]) best = j;
-    return best;
-}
-
-static int32_t pick_sampled(const float *logp, int32_t candidates, double temperature, inv_rng *rng)
-{
-    double top = logp[pick_greedy(logp, candidates)], sum = 0;
-    for (int32_t j = 0; j < candidates; j++) sum += exp((logp[j] - top) / temperature);
-    double left = inv_rng_double(rng) * sum;
-    int32_t last = 0;
-    for (int32_t j = 0; j < candidates; j++) {
-        double weight = exp((logp[j] - top) / temperature);
-        if (weight <= 0) continue;
-        last = j;
-        left -= weight;
-        if (left < 0) break;
-    }
-    return last;
-}
-
 static int by_score(const void *a, const void *b)
 {
     const choice *p = a, *q = b;
     if (p->score != q->score) return p->score > q->score ? -1 : 1;
     if (p->beam != q->beam) return p->beam - q->beam;
     return p->node - q->node;
+}
+
+static invit_status not_a_number(invit_error *err)
+{
+    return inv_fail(err, INVIT_ERR_INPUT,
+                    "the model's probabilities are not numbers: its weights are too large for this instance");
 }
 
 /* Beam search: of all ways to go on, the `width` most probable. Costs a copy of each walk, O(n). */
@@ -243,8 +217,9 @@ static invit_status advance_beam(member *m, slot *s, const inv_state *state, con
         }
         for (int32_t j = 0; j < m->candidates; j++) {
             float l = logp[(size_t)at * (size_t)m->candidates + (size_t)j];
+            if (isnan(l)) return not_a_number(err);
             if (l == -INFINITY) continue;
-            int32_t node = node_of(&state[at], j, t->config->action_k);
+            int32_t node = inv_candidate_node(t->config, &state[at], j);
             m->choices[count++] = (choice){.score = s->score[i] + (double)l, .beam = i, .node = node};
         }
         at++;
@@ -295,16 +270,19 @@ static void tell(member *m, const slot *s, const inv_state *state, const float *
     pthread_mutex_unlock(&t->lock);
 }
 
-static void advance_walk(member *m, slot *s, const inv_state *state, const float *logp)
+static invit_status advance_walk(member *m, slot *s, const inv_state *state, const float *logp,
+                                 invit_error *err)
 {
     team *t = m->t;
     int32_t j = t->o->decode == INVIT_DECODE_SAMPLE && s->rollout >= t->o->greedy
-                    ? pick_sampled(logp, m->candidates, t->o->temperature, &s->rng)
-                    : pick_greedy(logp, m->candidates);
-    int32_t node = node_of(state, j, t->config->action_k);
+                    ? inv_sample(logp, m->candidates, t->o->temperature, &s->rng)
+                    : inv_likeliest(logp, m->candidates);
+    if (!(logp[j] > -INFINITY)) return not_a_number(err);
+    int32_t node = inv_candidate_node(t->config, state, j);
     if (t->o->step && s->rollout == 0) tell(m, s, state, logp, node);
     s->score[0] += (double)logp[j];
     inv_walk_visit(s->walk[0], node);
+    return INVIT_OK;
 }
 
 /* Looks at every walk of the slots under way. Walks with one way to go are moved at once: the last node of a
@@ -345,7 +323,7 @@ static invit_status advance(member *m, invit_error *err)
             if (t->width > 1)
                 INV_CHECK(advance_beam(m, s, &m->state[at], logp, err));
             else
-                advance_walk(m, s, &m->state[at], logp);
+                INV_CHECK(advance_walk(m, s, &m->state[at], logp, err));
             at += open;
         }
         if (slot_done(s)) INV_CHECK(slot_finish(s, t, err));

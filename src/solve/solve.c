@@ -20,6 +20,7 @@ typedef struct run {
     invit_solve_options o;
     double began, deadline; /* deadline is INFINITY without a time limit       */
     double pass_seconds;    /* how long one pass over the solution takes       */
+    invit_control control;  /* the caller's, with time counted from the beginning of the call */
     invit_solution *solution;
     invit_solve_result result;
 } run;
@@ -49,8 +50,21 @@ double invit_default_seconds(int64_t n)
 
 static bool cancelled(const run *r)
 {
-    const invit_control *c = r->o.control;
-    return c && c->cancel && *c->cancel;
+    return r->control.cancel && *r->control.cancel;
+}
+
+static void pass_on_progress(void *user, const invit_progress *p)
+{
+    const run *r = user;
+    invit_progress progress = *p;
+    progress.elapsed = inv_now() - r->began; /* the stages' own clocks began later */
+    r->o.control->progress(r->o.control->user, &progress);
+}
+
+static void take_control(run *r)
+{
+    if (r->o.control) r->control = *r->o.control;
+    if (r->control.progress) r->control.progress = pass_on_progress, r->control.user = r;
 }
 
 static bool construct_only(const run *r)
@@ -105,7 +119,7 @@ static invit_status construct_invit(run *r, invit_error *err)
                              .threads = r->o.threads,
                              .deadline = now + share,
                              .grace = 0.5,
-                             .control = r->o.control,
+                             .control = &r->control,
                              .step = r->o.step,
                              .step_user = r->o.step_user};
     if (o.decode == INVIT_DECODE_AUTO) inv_choose_decoding(r->p, &r->model->config, &o);
@@ -158,14 +172,6 @@ static void pass_on_better(void *user, double elapsed, double length)
     r->o.better(r->o.better_user, inv_now() - r->began, length);
 }
 
-static void pass_on_progress(void *user, const invit_progress *p)
-{
-    const run *r = user;
-    invit_progress progress = *p;
-    progress.elapsed = inv_now() - r->began; /* likewise */
-    r->o.control->progress(r->o.control->user, &progress);
-}
-
 static void pass_on_solution(void *user, double length, const invit_solution *solution)
 {
     const run *r = user;
@@ -194,14 +200,12 @@ static invit_status rebuild(run *r, const inv_improve_options *o, invit_error *e
 
 static invit_status improve(run *r, invit_error *err)
 {
-    invit_control control = r->o.control ? *r->o.control : (invit_control){0};
-    if (control.progress) control.progress = pass_on_progress, control.user = r;
     inv_improve_options o = {.deadline = r->deadline,
                              .iterations = r->o.iterations,
                              .threads = r->o.threads,
                              .seed = r->o.seed,
                              .target = r->o.target,
-                             .control = &control,
+                             .control = &r->control,
                              .on_better = r->o.better ? pass_on_better : NULL,
                              .on_better_user = r,
                              .on_solution = r->o.show ? pass_on_solution : NULL,
@@ -282,6 +286,7 @@ invit_status invit_solve(const invit_instance *instance, const invit_model *mode
     run r = {
         .p = instance, .model = model, .o = options ? *options : invit_solve_defaults(), .began = inv_now()};
     *solution = NULL;
+    take_control(&r);
     INV_TRY(check_options(&r, err));
     r.o.threads = inv_threads(r.o.threads);
     /* A number of iterations alone is meant to be reproducible: no clock then. */
