@@ -260,11 +260,6 @@ int32_t inv_candidate_of(const inv_config *c, const inv_state *s, int32_t node)
     return -1;
 }
 
-int32_t inv_choices(const inv_state *s)
-{
-    return s->action + (s->depot_open ? 1 : 0);
-}
-
 invit_status inv_replay(inv_walk *w, const inv_config *c, const inv_lesson *l, const inv_frame *f,
                         double share, inv_rng *rng, inv_pool *pool, inv_replay_tally *tally, invit_error *err)
 {

@@ -59,7 +59,5 @@ invit_status inv_replay(inv_walk *w, const inv_config *c, const inv_lesson *l, c
                         invit_error *err);
 /* The candidate that `node` is in this state (CVRP: 0 is the depot, the last candidate), or -1. */
 int32_t inv_candidate_of(const inv_config *c, const inv_state *s, int32_t node);
-/* The number of candidates there are. */
-int32_t inv_choices(const inv_state *s);
 
 #endif

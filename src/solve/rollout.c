@@ -185,11 +185,6 @@ done:
 /* ---- one step
  * --------------------------------------------------------------------------------------------------- */
 
-static int32_t open_candidates(const inv_state *s)
-{
-    return s->action + (s->depot_open ? 1 : 0);
-}
-
 static int by_score(const void *a, const void *b)
 {
     const choice *p = a, *q = b;
@@ -297,7 +292,7 @@ static int32_t look(member *m)
             while (!inv_walk_done(s->walk[b])) {
                 inv_state *state = &m->state[count];
                 inv_walk_view(s->walk[b], state);
-                bool forced = open_candidates(state) == 1 && !(t->o->step && s->rollout == 0);
+                bool forced = inv_choices(state) == 1 && !(t->o->step && s->rollout == 0);
                 if (!forced) {
                     count++;
                     break;

@@ -22,4 +22,10 @@ typedef struct inv_state {
     float *demand;   /* [action + rest] demand / capacity; NULL for TSP                            */
 } inv_state;
 
+/* How many candidates there are to choose from. */
+static inline int32_t inv_choices(const inv_state *s)
+{
+    return s->action + (s->depot_open ? 1 : 0);
+}
+
 #endif
