@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- parameters by name
- * --------------------------------------------------------------------------------------------- */
+/* ---- parameters by name -------------------------------------------------------------------------------- */
 
 typedef struct source {
     const struct invit_model *m;
@@ -31,8 +30,7 @@ static const double *get_layer(const source *s, const char *kind, int32_t layer,
     return get(s, part);
 }
 
-/* ---- building blocks
- * -------------------------------------------------------------------------------------------------- */
+/* ---- building blocks ----------------------------------------------------------------------------------- */
 
 static double *matrix(int32_t rows, int32_t columns)
 {
@@ -99,9 +97,7 @@ static void attention(int32_t m, int32_t n, int32_t d, int32_t heads, double div
     free(p);
 }
 
-/* ---- one view
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- one view ------------------------------------------------------------------------------------------ */
 
 /* Where a turned view has its axes: `ahead` from last to first, `left` on the side of the candidates' centre;
  * standing on first, the centre and the nearest candidate stand in for the two. */
@@ -207,8 +203,7 @@ static int32_t encode_view(const source *model, int32_t e, const inv_state *s, d
     return tokens;
 }
 
-/* ---- the decoder
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- the decoder --------------------------------------------------------------------------------------- */
 
 void reference_forward(const struct invit_model *m, const double *param, const inv_state *s, double *logp)
 {
@@ -272,8 +267,7 @@ void reference_forward(const struct invit_model *m, const double *param, const i
     free(E), free(in), free(K), free(V), free(k), free(v), free(q), free(t), free(o), free(z);
 }
 
-/* ---- views by brute force
- * ----------------------------------------------------------------------------------------------- */
+/* ---- views by brute force ------------------------------------------------------------------------------ */
 
 void reference_state_init(inv_state *s, int32_t nodes)
 {

@@ -89,8 +89,7 @@ static void golden_checkpoints_give_golden_weights(void **state)
     }
 }
 
-/* ---- the format before PyTorch 1.6, made from the zip's own parts
- * -------------------------------------------------- */
+/* ---- the format before PyTorch 1.6, made from the zip's own parts -------------------------------------- */
 
 static uint8_t *entry(zip_t *z, const char *name, size_t *size)
 {
@@ -157,8 +156,7 @@ static void the_old_stream_format_reads_the_same(void **state)
     invit_model_destroy(expected);
 }
 
-/* ---- refusals
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- refusals ------------------------------------------------------------------------------------------ */
 
 static void refuse(const char *bytes, size_t size, const char *expected_words)
 {

@@ -16,8 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- models and instances
- * ------------------------------------------------------------------------------------------- */
+/* ---- models and instances ------------------------------------------------------------------------------ */
 
 typedef struct variant {
     const char *name;
@@ -129,8 +128,7 @@ static double *doubles(const struct invit_model *m)
     return param;
 }
 
-/* ---- rollouts as lists of states
- * -------------------------------------------------------------------------------------- */
+/* ---- rollouts as lists of states ----------------------------------------------------------------------- */
 
 typedef struct states {
     inv_state *s;
@@ -183,9 +181,7 @@ static void random_rollout(const invit_instance *p, const inv_config *c, uint64_
     free(visited);
 }
 
-/* ---- tests
- * -------------------------------------------------------------------------------------------------------------
- */
+/* ---- tests --------------------------------------------------------------------------------------------- */
 
 static double worst_difference(const struct invit_model *m, const states *list, inv_purpose purpose)
 {

@@ -41,8 +41,7 @@ static invit_instance *read_good(const char *text)
     return p;
 }
 
-/* ---- TSPLIB
- * ------------------------------------------------------------------------------------------------ */
+/* ---- TSPLIB -------------------------------------------------------------------------------------------- */
 
 static void variants_of_one_tsplib_file_read_alike(void **state)
 {
@@ -239,8 +238,7 @@ static void bad_tsplib_files_are_refused_with_a_reason(void **state)
     refuse_all(cases, sizeof cases / sizeof *cases);
 }
 
-/* ---- MSVDRP, lists
- * ------------------------------------------------------------------------------------------ */
+/* ---- MSVDRP, lists ------------------------------------------------------------------------------------- */
 
 static void msvdrp_files_hold_many_instances(void **state)
 {
@@ -321,8 +319,7 @@ static void bad_lists_are_refused_with_a_reason(void **state)
     refuse_all(cases, sizeof cases / sizeof *cases);
 }
 
-/* ---- NumPy
- * --------------------------------------------------------------------------------------------------- */
+/* ---- NumPy --------------------------------------------------------------------------------------------- */
 
 static size_t make_npy(char *to, int version, const char *dict, const void *data, size_t size)
 {
@@ -435,8 +432,7 @@ static void bad_numpy_arrays_are_refused(void **state)
     assert_non_null(strstr(err.message, "node 1: expected coordinates from -1e+18 to 1e+18"));
 }
 
-/* ---- every format, through files and pipes
- * --------------------------------------------------------------------- */
+/* ---- every format, through files and pipes ------------------------------------------------------------- */
 
 /* Larger than the reader's buffer, so that every kind of boundary falls somewhere in a number. */
 static void large_files_come_back_as_they_were(void **state)
@@ -494,8 +490,7 @@ static void files_that_cannot_be_read_are_named(void **state)
     assert_int_equal(invit_instance_read(TEST_DATA "/triangle.tsp", -1, &p, &err), INVIT_ERR_ARGUMENT);
 }
 
-/* ---- the libraries' own files
- * ------------------------------------------------------------------------------------ */
+/* ---- the libraries' own files -------------------------------------------------------------------------- */
 
 static int read_folder(const char *folder)
 {

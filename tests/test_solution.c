@@ -236,8 +236,7 @@ static void solutions_come_back_as_they_were(void **state)
     unlink(path);
 }
 
-/* ---- the checker
- * --------------------------------------------------------------------------------------------------- */
+/* ---- the checker --------------------------------------------------------------------------------------- */
 
 static invit_check_result check(const invit_instance *p, const int32_t *node, const int32_t *start,
                                 int32_t routes)

@@ -168,9 +168,7 @@ static void initialised_like_pytorch(void **state)
     invit_model_destroy(m);
 }
 
-/* ---- damage
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- damage -------------------------------------------------------------------------------------------- */
 
 static void expect_error(invit_status code, const char *part)
 {

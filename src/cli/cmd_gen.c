@@ -273,8 +273,7 @@ static int gen_set(values *v, invit_problem problem)
     return status == INVIT_OK ? CLI_OK : cli_report(&err);
 }
 
-/* ---- the benchmark
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- the benchmark ------------------------------------------------------------------------------------- */
 
 static const struct {
     invit_problem problem;

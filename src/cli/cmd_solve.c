@@ -161,8 +161,7 @@ static const char *construct_name(invit_construct c)
     return names[c];
 }
 
-/* ---- before solving
- * ------------------------------------------------------------------------------------------------- */
+/* ---- before solving ------------------------------------------------------------------------------------ */
 
 static bool same_file(const char *a, const char *b)
 {
@@ -218,8 +217,7 @@ static invit_status find_model(session *s, invit_problem problem, invit_solve_op
     return INVIT_OK;
 }
 
-/* ---- while solving
- * --------------------------------------------------------------------------------------------------- */
+/* ---- while solving ------------------------------------------------------------------------------------- */
 
 static void on_progress(void *user, const invit_progress *p)
 {
@@ -249,8 +247,7 @@ static void on_better(void *user, double seconds, double length)
     fflush(s->trace);
 }
 
-/* ---- after solving
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- after solving ------------------------------------------------------------------------------------- */
 
 static void print_json(const session *s, const invit_instance *p, const invit_solution *solution,
                        const invit_solve_result *r, double read, double total)
@@ -374,8 +371,7 @@ static void remark(const session *s, const invit_solve_options *asked, const inv
                  construct_name(r->construct));
 }
 
-/* ---- one instance, all instances
- * --------------------------------------------------------------------------------------- */
+/* ---- one instance, all instances ----------------------------------------------------------------------- */
 
 static invit_status solve_one(session *s, const invit_instance *p, invit_format format, invit_error *err)
 {

@@ -13,8 +13,7 @@
 
 enum { HELP_COLUMN = 26, HELP_WIDTH = 80 };
 
-/* ---- memory the values point into
- * --------------------------------------------------------------------------- */
+/* ---- memory the values point into ---------------------------------------------------------------------- */
 
 typedef struct block {
     struct block *next;
@@ -40,8 +39,7 @@ void cli_args_free(cli_args *args)
     memset(args, 0, sizeof *args);
 }
 
-/* ---- values
- * ------------------------------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------------------------------- */
 
 bool cli_number(const char *text, double *out)
 {
@@ -219,8 +217,7 @@ static int set_value(const cli_option *o, void *values, cli_args *args, const ch
     return CLI_GO;
 }
 
-/* ---- help
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- help ---------------------------------------------------------------------------------------------- */
 
 /* Prints text wrapped to HELP_WIDTH, with `indent` spaces before every line but the first; `column` is where
  * we are. An empty line in the text begins a new paragraph. */
@@ -321,8 +318,7 @@ void cli_print_help(const cli_spec *spec, const void *values)
     if (spec->more) printf("\n%s\n", spec->more);
 }
 
-/* ---- parsing
- * -------------------------------------------------------------------------------------------------- */
+/* ---- parsing ------------------------------------------------------------------------------------------- */
 
 static int option_count(const cli_spec *spec)
 {

@@ -50,8 +50,7 @@ static inline int quadrant_of(double dx, double dy)
     return dy > 0 ? 1 : 2;
 }
 
-/* ---- building
- * -------------------------------------------------------------------------------------------------- */
+/* ---- building ------------------------------------------------------------------------------------------ */
 
 static void swap_points(kd_tree *t, int32_t a, int32_t b)
 {
@@ -125,8 +124,7 @@ static void flatten(const invit_instance *p, double *xy)
     for (size_t i = 0; i < (size_t)p->n; i++) xy[2 * i + longitude] *= shrink;
 }
 
-/* ---- asking
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- asking -------------------------------------------------------------------------------------------- */
 
 static inline double box_distance(const box *b, const double *at)
 {

@@ -24,8 +24,7 @@ static inline bool is_fixed(const inv_lk *lk, int32_t a, int32_t b)
     return (a == lk->fix_a && b == lk->fix_b) || (a == lk->fix_b && b == lk->fix_a);
 }
 
-/* ---- memory
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- memory -------------------------------------------------------------------------------------------- */
 
 invit_status inv_lk_reserve(inv_lk *lk, int32_t capacity, int32_t k, invit_error *err)
 {
@@ -89,8 +88,7 @@ void inv_lk_begin(inv_lk *lk)
     lk->epsilon = 1e-11 * (largest + lk->length / lk->n);
 }
 
-/* ---- the step
- * -------------------------------------------------------------------------------------------------- */
+/* ---- the step ------------------------------------------------------------------------------------------ */
 
 void inv_lk_push(inv_lk *lk, int32_t v)
 {
@@ -215,8 +213,7 @@ bool inv_lk_optimise(inv_lk *lk, int64_t budget)
     return lk->waiting == 0;
 }
 
-/* ---- kicks
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- kicks --------------------------------------------------------------------------------------------- */
 
 /* A double bridge whose four edges lie within a short stretch of the tour: cheap at any size. */
 static bool bridge_near(inv_lk *lk, int32_t v, inv_rng *rng)

@@ -169,8 +169,7 @@ invit_status inv_labelfile_get(const inv_labelfile *f, int64_t i, invit_instance
     return INVIT_OK;
 }
 
-/* ---- making them: invit train label
- * ------------------------------------------------------------------------------ */
+/* ---- making them: invit train label -------------------------------------------------------------------- */
 
 #define ROUND 256 /* instances between writes */
 

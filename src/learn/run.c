@@ -32,8 +32,7 @@ typedef struct run {
     double filled;         /* s.seconds after the session's first step         */
 } run;
 
-/* ---- files
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- files --------------------------------------------------------------------------------------------- */
 
 static bool exists(const char *path)
 {
@@ -99,8 +98,7 @@ static invit_status log_line(run *r, const char *line, invit_error *err)
     return INVIT_OK;
 }
 
-/* ---- the log
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- the log ------------------------------------------------------------------------------------------- */
 
 /* Appends ,"name":value; numbers that are not finite are left out. */
 static void field(char *line, size_t size, const char *name, double value, const char *format)
@@ -166,8 +164,7 @@ static invit_status log_validation(run *r, double cost, invit_error *err)
     return log_line(r, line, err);
 }
 
-/* ---- the loop
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- the loop ------------------------------------------------------------------------------------------ */
 
 /* Seconds that are left, by the bound and the rate of this session. */
 static double time_left(const run *r)
@@ -335,8 +332,7 @@ static invit_status finish(run *r, bool *finished, invit_error *err)
     return save(r, err);
 }
 
-/* ---- beginning
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- beginning ----------------------------------------------------------------------------------------- */
 
 static invit_status open_directory(run *r, const invit_train_options *o, bool resume, invit_error *err)
 {

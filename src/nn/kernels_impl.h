@@ -128,8 +128,7 @@ INLINE vf exp_nonpositive(vf x)
     return keep((vf)((vi)p + power), valid);
 }
 
-/* ---- matrix products
- * ------------------------------------------------------------------------------------------- */
+/* ---- matrix products ----------------------------------------------------------------------------------- */
 
 /* Stores the first `cols` of a row of a tile. */
 INLINE void finish_part(int cols, const float *part, inv_epilogue epilogue, const float *mask, float *out)
@@ -389,8 +388,7 @@ static void dots(int M, int width, const float *X, ptrdiff_t ldx, const float *u
     }
 }
 
-/* ---- attention
- * ------------------------------------------------------------------------------------------------- */
+/* ---- attention ----------------------------------------------------------------------------------------- */
 
 /* Four rows of four, transposed: out[c * INV_PANEL + r] = row[r][c]. */
 INLINE void transpose4(const float *const row[4], float *out)
@@ -517,8 +515,7 @@ static void attend_backward(const inv_attention *a)
     }
 }
 
-/* ---- layer norm
- * ------------------------------------------------------------------------------------------------ */
+/* ---- layer norm ---------------------------------------------------------------------------------------- */
 
 /* Four running sums hide the latency of adding; what is left after the fours goes to the first. */
 #define FOUR(body)                                                                                           \
@@ -600,8 +597,7 @@ static void norm_backward(int M, int d, const float *dy, const float *xhat, cons
     }
 }
 
-/* ---- the machine's peak
- * ---------------------------------------------------------------------------------------- */
+/* ---- the machine's peak -------------------------------------------------------------------------------- */
 
 static double fma_burst(long rounds, float *sink)
 {

@@ -29,8 +29,7 @@ typedef struct checkpoint {
     size_t storages;
 } checkpoint;
 
-/* ---- the container
- * -------------------------------------------------------------------------------------------------- */
+/* ---- the container ------------------------------------------------------------------------------------- */
 
 static invit_status open_zip(checkpoint *c, invit_error *err)
 {
@@ -194,8 +193,7 @@ static invit_status find_storage(checkpoint *c, const inv_pickle *storage, const
                     (int)(storage->length < 40 ? storage->length : 40), storage->text);
 }
 
-/* ---- from state dict to model
- * ----------------------------------------------------------------------------------------- */
+/* ---- from state dict to model -------------------------------------------------------------------------- */
 
 static const inv_pickle *tensor_at(const inv_pickle *dict, const char *format, int32_t i)
 {

@@ -93,9 +93,7 @@ static invit_status no_memory(const reader *r, size_t bytes)
     return INVIT_ERR_MEMORY;
 }
 
-/* ---- bytes
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- bytes --------------------------------------------------------------------------------------------- */
 
 static invit_status take(reader *r, size_t count, const uint8_t **out)
 {
@@ -134,8 +132,7 @@ static invit_status take_line(reader *r, const char **text, size_t *length)
     return INVIT_OK;
 }
 
-/* ---- stack and memo
- * ------------------------------------------------------------------------------------------------- */
+/* ---- stack and memo ------------------------------------------------------------------------------------ */
 
 static invit_status grow(const reader *r, inv_pickle ***array, size_t *room, size_t need)
 {
@@ -221,9 +218,7 @@ static invit_status recall(reader *r, size_t slot)
     return push(r, r->memo[slot]);
 }
 
-/* ---- values
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- values -------------------------------------------------------------------------------------------- */
 
 static invit_status push_int(reader *r, size_t width, bool is_signed)
 {

@@ -63,8 +63,7 @@ invit_status inv_config_check(const inv_config *c, invit_error *err)
     return INVIT_OK;
 }
 
-/* ---- layout: two passes over the same list, the first only counts
- * ---------------------------------------------- */
+/* ---- layout: two passes over the same list, the first only counts -------------------------------------- */
 
 typedef struct layout {
     inv_tensor *tensor;

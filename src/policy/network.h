@@ -11,8 +11,7 @@
 #include "nn/kernels.h"
 #include "policy/policy.h"
 
-/* ---- prepared weights (prepare.c)
- * ------------------------------------------------------------------------------- */
+/* ---- prepared weights (prepare.c) ---------------------------------------------------------------------- */
 
 /* y = x W^T + b with W [out][in], packed both ways: forward[in][out] for y, backward[out][in] for dx = dy W.
  */
@@ -81,8 +80,7 @@ void inv_unfold_gradient(const inv_prepared *w, const struct invit_model *m, con
                          double *work, float *grad);
 size_t inv_fold_work(const inv_prepared *w); /* doubles of work space */
 
-/* ---- activations
- * ------------------------------------------------------------------------------------------------ */
+/* ---- activations --------------------------------------------------------------------------------------- */
 
 typedef struct inv_layer_acts {
     float *h;                 /* [rows][d] tokens in                                              */

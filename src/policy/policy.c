@@ -12,8 +12,7 @@ int32_t inv_candidates(const inv_config *c)
     return c->action_k + (c->problem == INVIT_CVRP ? 1 : 0);
 }
 
-/* ---- room for activations: one block, laid out by running the same plan twice
- * --------------------------------------- */
+/* ---- room for activations: one block, laid out by running the same plan twice -------------------------- */
 
 typedef struct arena {
     float *base;

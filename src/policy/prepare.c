@@ -245,10 +245,10 @@ void inv_prepared_destroy(inv_prepared *w)
     free(w);
 }
 
-/* ---- folding the first layer
- * -------------------------------------------------------------------------------------- E [d][F] embeds phi.
- * A = Wq E, B = Wk E, C = Wv E are [d][F]; per head, M[j][i] = sum_c A[c][i] B[c][j] and G[o][j] = sum_c
- * fc[o][c] C[c][j], c over the head's rows. */
+/* ---- folding the first layer --------------------------------------------------------------------------- */
+
+/* E [d][F] embeds phi. A = Wq E, B = Wk E, C = Wv E are [d][F]; per head, M[j][i] = sum_c A[c][i] B[c][j] and
+ * G[o][j] = sum_c fc[o][c] C[c][j], c over the head's rows. */
 
 size_t inv_fold_work(const inv_prepared *w)
 {
@@ -374,8 +374,7 @@ void inv_unfold_gradient(const inv_prepared *w, const struct invit_model *m, con
     for (int32_t e = 0; e < w->views; e++) unfold(w, &w->encoder[e], m->param, folded, work, grad);
 }
 
-/* ---- packing
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- packing ------------------------------------------------------------------------------------------- */
 
 static void pack_affine(inv_affine *a, const float *weights, const float *param)
 {

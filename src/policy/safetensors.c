@@ -16,8 +16,7 @@ static const struct {
 } dtypes[] = {[INV_F32] = {"F32", 4}, [INV_F16] = {"F16", 2}, [INV_BF16] = {"BF16", 2},
               [INV_F64] = {"F64", 8}, [INV_I32] = {"I32", 4}, [INV_I64] = {"I64", 8}};
 
-/* ---- numbers
- * --------------------------------------------------------------------------------------------------- */
+/* ---- numbers ------------------------------------------------------------------------------------------- */
 
 static float from_bits(uint32_t u)
 {
@@ -109,8 +108,7 @@ invit_status inv_array_ints(const inv_array *a, int64_t *out, invit_error *err)
     return INVIT_OK;
 }
 
-/* ---- reading
- * --------------------------------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------------------------------------- */
 
 static invit_status parse_array(const char *name, const json_t *entry, const uint8_t *data, size_t size,
                                 const char *file, inv_array *a, size_t range[2], invit_error *err)
@@ -288,8 +286,7 @@ const inv_array *inv_safetensors_find(const inv_safetensors *s, const char *name
     return NULL;
 }
 
-/* ---- writing
- * --------------------------------------------------------------------------------------------------- */
+/* ---- writing ------------------------------------------------------------------------------------------- */
 
 static json_t *make_header(const inv_array *array, int32_t count, const json_t *metadata)
 {

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- distances
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- distances ----------------------------------------------------------------------------------------- */
 
 static double euclidean(const double *a, const double *b)
 {
@@ -74,8 +73,7 @@ static double edge(invit_metric metric, const double *a, const double *b, bool r
     return euclidean(a, b);
 }
 
-/* ---- feasibility
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- feasibility --------------------------------------------------------------------------------------- */
 
 static void refuse(invit_check_result *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void refuse(invit_check_result *result, const char *format, ...)
@@ -148,9 +146,7 @@ static bool keeps_capacity(const invit_instance *p, const invit_solution *s, inv
     return true;
 }
 
-/* ---- length
- * -------------------------------------------------------------------------------------------------------------
- */
+/* ---- length -------------------------------------------------------------------------------------------- */
 
 /* Sums with a running compensation (Neumaier), so that a million rounded-off edges do not drift. */
 typedef struct sum {

@@ -18,8 +18,7 @@ struct invit_reader {
     char *stem; /* the file's name without directory and extension: names instances that have none */
 };
 
-/* ---- what the formats share
- * ---------------------------------------------------------------------------------------- */
+/* ---- what the formats share ---------------------------------------------------------------------------- */
 
 invit_status inv_points_grow(inv_points *p, invit_error *err)
 {
@@ -75,8 +74,7 @@ invit_status inv_read_coordinate(inv_text *t, char also, const char *what, doubl
     return inv_text_expected(t, err, "%s from %g to %g", what, -INV_FARTHEST, INV_FARTHEST);
 }
 
-/* ---- telling the formats apart
- * ----------------------------------------------------------------------------------- */
+/* ---- telling the formats apart ------------------------------------------------------------------------- */
 
 static bool is_letter(char c)
 {
@@ -129,8 +127,7 @@ invit_format inv_detect_format(inv_text *t)
     return is_letter(*p) || *p == '"' ? detect_words(p) : detect_numbers(p);
 }
 
-/* ---- the public reader
- * ----------------------------------------------------------------------------------------------- */
+/* ---- the public reader --------------------------------------------------------------------------------- */
 
 static char *stem_of(const char *path)
 {

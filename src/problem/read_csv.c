@@ -43,9 +43,7 @@ static void destroy(csv *c)
     inv_points_destroy(&c->points);
 }
 
-/* ---- fields
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- fields -------------------------------------------------------------------------------------------- */
 
 /* Copies the field at *p into c->field, trimmed and without quotes, and moves past its delimiter. */
 static invit_status next_field(csv *c, const char **p, const char *end, int64_t line, bool *last,
@@ -133,8 +131,7 @@ static invit_status field_number(csv *c, int64_t line, const char *name, double 
     return INVIT_OK;
 }
 
-/* ---- the header
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- the header ---------------------------------------------------------------------------------------- */
 
 static int role_of(const char *name)
 {
@@ -205,9 +202,7 @@ static invit_status read_header(csv *c, invit_error *err)
     return INVIT_OK;
 }
 
-/* ---- rows
- * --------------------------------------------------------------------------------------------------------------
- */
+/* ---- rows ---------------------------------------------------------------------------------------------- */
 
 static invit_status whole(const csv *c, int64_t line, const char *name, double v, double low,
                           invit_error *err)

@@ -87,8 +87,7 @@ static size_t word_length(const char *line, size_t n)
     return k;
 }
 
-/* ---- TSPLIB: KEY : value, TOUR_SECTION, ids, -1
- * ---------------------------------------------------------------------- */
+/* ---- TSPLIB: KEY : value, TOUR_SECTION, ids, -1 -------------------------------------------------------- */
 
 static invit_status read_tour_section(inv_text *t, const invit_instance *p, draft *d, invit_error *err)
 {
@@ -139,8 +138,7 @@ static invit_status read_tour(inv_text *t, const invit_instance *p, draft *d, in
     return inv_text_expected(t, err, "a TOUR_SECTION");
 }
 
-/* ---- CVRPLIB: Route #1: 5 3 8, then Cost 123
- * -------------------------------------------------------------------------- */
+/* ---- CVRPLIB: Route #1: 5 3 8, then Cost 123 ----------------------------------------------------------- */
 
 static invit_status read_routes(inv_text *t, const invit_instance *p, draft *d, double *length,
                                 invit_error *err)
@@ -176,8 +174,7 @@ static invit_status read_routes(inv_text *t, const invit_instance *p, draft *d, 
     return INVIT_OK;
 }
 
-/* ---- MSVDRP: "i,j,k,... length seconds" a line
- * ------------------------------------------------------------------------ */
+/* ---- MSVDRP: "i,j,k,... length seconds" a line --------------------------------------------------------- */
 
 /* TSP: nodes from 0. CVRP: customers from 1 with 0 for the depot, or (as the published model counts)
  * customers from 0 with -1 for the depot; which one it is, shows in whether a -1 occurs. */
@@ -236,8 +233,7 @@ static bool starts_number(char c)
     return c == '-' || (c >= '0' && c <= '9');
 }
 
-/* ---- the public reader
- * -------------------------------------------------------------------------------------------------- */
+/* ---- the public reader --------------------------------------------------------------------------------- */
 
 static invit_status begin_reader(invit_solution_reader *r, invit_status opened, invit_solution_reader **out,
                                  invit_error *err)

@@ -52,8 +52,7 @@ static bool word_is(const char *word, size_t n, const char *name)
     return strlen(name) == n && strncasecmp(word, name, n) == 0;
 }
 
-/* ---- the ids of a section
- * ---------------------------------------------------------------------------------------- */
+/* ---- the ids of a section ------------------------------------------------------------------------------ */
 
 static int64_t id_at(const id_column *c, int64_t i)
 {
@@ -114,8 +113,7 @@ done:
     return status;
 }
 
-/* ---- sections
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- sections ------------------------------------------------------------------------------------------ */
 
 static bool starts_keyword(char c)
 {
@@ -247,8 +245,7 @@ static void skip_section(inv_text *t)
     while (inv_text_skip_space(t) && !starts_keyword(*t->at)) inv_text_skip_line(t);
 }
 
-/* ---- the specification part: KEY : value
- * --------------------------------------------------------------------------- */
+/* ---- the specification part: KEY : value --------------------------------------------------------------- */
 
 static invit_status keep_text(char **to, const char *value, size_t n, invit_error *err)
 {
@@ -372,8 +369,7 @@ static invit_status read_section(tsplib *f, const char *key, size_t k, int64_t l
                          (int)(k < 40 ? k : 40), key);
 }
 
-/* ---- from what was read to an instance
- * --------------------------------------------------------------------------- */
+/* ---- from what was read to an instance ----------------------------------------------------------------- */
 
 static invit_status check_complete(tsplib *f, invit_error *err)
 {

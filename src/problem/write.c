@@ -37,9 +37,7 @@ static void put_text(inv_outfile *f, const char *text)
     }
 }
 
-/* ---- instances
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- instances ----------------------------------------------------------------------------------------- */
 
 static void write_tsplib(inv_outfile *f, const invit_instance *p)
 {
@@ -96,9 +94,7 @@ static void write_msvdrp(inv_outfile *f, const invit_instance *p)
     inv_put_int(f, p->capacity, '\n');
 }
 
-/* ---- solutions
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- solutions ----------------------------------------------------------------------------------------- */
 
 static void write_tour(inv_outfile *f, const invit_instance *p, const invit_solution *s,
                        const invit_solution_info *info)
@@ -150,8 +146,7 @@ static void write_line(inv_outfile *f, const invit_instance *p, const invit_solu
     inv_put_number(f, isfinite(info->seconds) ? info->seconds : 0, '\n');
 }
 
-/* ---- the public writer
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- the public writer --------------------------------------------------------------------------------- */
 
 invit_status invit_writer_open(const char *path, invit_writer **out, invit_error *err)
 {

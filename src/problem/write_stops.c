@@ -36,9 +36,7 @@ static double told(const drive *d, double length)
     return d->p->metric == INVIT_HAVERSINE ? round(10 * length) / 10 : length;
 }
 
-/* ---- GeoJSON
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- GeoJSON ------------------------------------------------------------------------------------------- */
 
 static void put_quoted(inv_outfile *f, const char *text)
 {
@@ -157,8 +155,7 @@ void inv_write_geojson(inv_outfile *f, const invit_instance *p, const invit_solu
     inv_outfile_puts(f, "\n]}\n");
 }
 
-/* ---- the table of stops
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the table of stops -------------------------------------------------------------------------------- */
 
 static void put_cell(inv_outfile *f, const char *text)
 {

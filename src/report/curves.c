@@ -55,8 +55,7 @@ static void base_name(const char *path, char *name, size_t size)
     if (dot && dot != name) *dot = 0;
 }
 
-/* ---- anytime traces
- * ------------------------------------------------------------------------------------------- */
+/* ---- anytime traces ------------------------------------------------------------------------------------ */
 
 /* Lines `seconds,length`; lines that begin with # and a first line of column names are skipped. */
 static invit_status read_trace(const char *path, curve *c, invit_error *err)
@@ -144,8 +143,7 @@ done:
     return status;
 }
 
-/* ---- training runs
- * -------------------------------------------------------------------------------------------- */
+/* ---- training runs ------------------------------------------------------------------------------------- */
 
 typedef struct log_table {
     curve column[MAX_CURVES]; /* one per key with numbers; x is the step */

@@ -52,8 +52,7 @@ enum MHD_Result call_openapi(request *r)
     return serve_page(r, "openapi.json"); /* one of the embedded files */
 }
 
-/* ---- reading what was sent
- * -------------------------------------------------------------------------------------- */
+/* ---- reading what was sent ----------------------------------------------------------------------------- */
 
 /* The body as a JSON object, or NULL with the answer already given in *result. */
 static json_t *read_object(request *r, enum MHD_Result *result)
@@ -128,8 +127,7 @@ static job *submit(request *r, bool synchronous, enum MHD_Result *result)
     return j;
 }
 
-/* ---- making and reading instances
- * --------------------------------------------------------------------------------- */
+/* ---- making and reading instances ---------------------------------------------------------------------- */
 
 enum MHD_Result call_generate(request *r)
 {
@@ -211,9 +209,7 @@ enum MHD_Result call_parse(request *r)
     return result;
 }
 
-/* ---- jobs
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- jobs ---------------------------------------------------------------------------------------------- */
 
 static void wake(void *user)
 {
@@ -277,8 +273,7 @@ enum MHD_Result call_cancel(request *r)
     return serve_json(r, 202, o);
 }
 
-/* ---- the solution as a file
- * ----------------------------------------------------------------------------------------- */
+/* ---- the solution as a file ---------------------------------------------------------------------------- */
 
 static char *read_whole(const char *path, size_t *length)
 {

@@ -33,8 +33,7 @@ void serve_options_init(serve_options *o)
                          .idle_timeout = 30};
 }
 
-/* ---- answers
- * -------------------------------------------------------------------------------------------------- */
+/* ---- answers ------------------------------------------------------------------------------------------- */
 
 enum MHD_Result serve_answer(request *r, unsigned status, const char *type, char *body, size_t length)
 {
@@ -93,8 +92,7 @@ enum MHD_Result serve_error(request *r, unsigned status, const char *message)
         r, status, json_pack("{s:{s:i, s:o}}", "error", "status", (int)status, "message", readable(message)));
 }
 
-/* ---- who may ask
- * ---------------------------------------------------------------------------------------------- */
+/* ---- who may ask --------------------------------------------------------------------------------------- */
 
 static bool same_secret(const char *a, const char *b)
 {
@@ -126,8 +124,7 @@ static bool host_is_local(const request *r)
     return false;
 }
 
-/* ---- routing
- * -------------------------------------------------------------------------------------------------- */
+/* ---- routing ------------------------------------------------------------------------------------------- */
 
 enum MHD_Result serve_page(request *r, const char *name)
 {
@@ -216,8 +213,7 @@ static enum MHD_Result answer(request *r)
     return serve_error(r, 405, "that path exists, but not with this method");
 }
 
-/* ---- requests
- * ------------------------------------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------------------------------------ */
 
 static bool append(request *r, const char *bytes, size_t count)
 {
@@ -278,8 +274,7 @@ void serve_completed(void *context, struct MHD_Connection *connection, void **sl
     *slot = NULL;
 }
 
-/* ---- the server
- * ----------------------------------------------------------------------------------------------- */
+/* ---- the server ---------------------------------------------------------------------------------------- */
 
 static invit_status refuse(invit_error *err, invit_status code, const char *format, const char *a,
                            const char *b)

@@ -45,8 +45,7 @@ struct job {
     size_t waiting, waiter_room;
 };
 
-/* ---- one job
- * -------------------------------------------------------------------------------------------------- */
+/* ---- one job ------------------------------------------------------------------------------------------- */
 
 static void job_free(job *j)
 {
@@ -271,8 +270,7 @@ void job_pool_stop_late(job_pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* ---- the pool
- * ------------------------------------------------------------------------------------------------- */
+/* ---- the pool ------------------------------------------------------------------------------------------ */
 
 /* Jobs that ended long ago go, the oldest first, when there are more than are to be kept. */
 static void forget_old_locked(job_pool *pool)

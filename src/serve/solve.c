@@ -57,8 +57,7 @@ void solve_context_destroy(solve_context *c)
     free(c);
 }
 
-/* ---- what a viewer sees
- * ------------------------------------------------------------------------------------------ */
+/* ---- what a viewer sees -------------------------------------------------------------------------------- */
 
 typedef struct watcher {
     job *job;
@@ -144,8 +143,7 @@ static void report_progress(void *user, const invit_progress *p)
     job_add_event(w->job, "progress", o);
 }
 
-/* ---- the solution as it is told
- * ------------------------------------------------------------------------------------ */
+/* ---- the solution as it is told ------------------------------------------------------------------------ */
 
 static json_t *describe(const job *j, const invit_solution *s, const invit_solve_result *found,
                         const char *model)
@@ -178,8 +176,7 @@ static json_t *describe(const job *j, const invit_solution *s, const invit_solve
     return o;
 }
 
-/* ---- solving
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- solving ------------------------------------------------------------------------------------------- */
 
 /* The workers share the cores. */
 static int threads_of_a_job(const serve_options *o)

@@ -69,8 +69,7 @@ done:
     return status;
 }
 
-/* ---- TSP: a piece of the tour
- * ------------------------------------------------------------------------------------------ */
+/* ---- TSP: a piece of the tour -------------------------------------------------------------------------- */
 
 static invit_status rebuild_piece(work *w, invit_solution *tour, double *length, invit_error *err)
 {
@@ -102,8 +101,7 @@ static invit_status rebuild_piece(work *w, invit_solution *tour, double *length,
     return INVIT_OK;
 }
 
-/* ---- CVRP: a few neighbouring routes
- * ------------------------------------------------------------------------------------ */
+/* ---- CVRP: a few neighbouring routes ------------------------------------------------------------------- */
 
 typedef struct ranked {
     double d;
@@ -214,9 +212,7 @@ done:
     return status;
 }
 
-/* ---- the loop
- * -----------------------------------------------------------------------------------------------------------
- */
+/* ---- the loop ------------------------------------------------------------------------------------------ */
 
 static bool over(const work *w, int64_t iteration, double length)
 {

@@ -91,8 +91,7 @@ void inv_choose_decoding(const invit_instance *p, const inv_config *c, inv_rollo
     o->temperature = c->turned ? fmin(1.5, 10 / sqrt((double)p->n)) : 0.7;
 }
 
-/* ---- slots
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- slots --------------------------------------------------------------------------------------------- */
 
 static void slot_destroy(slot *s, int32_t width)
 {
@@ -182,8 +181,7 @@ done:
     return status;
 }
 
-/* ---- one step
- * --------------------------------------------------------------------------------------------------- */
+/* ---- one step ------------------------------------------------------------------------------------------ */
 
 static int by_score(const void *a, const void *b)
 {
@@ -326,8 +324,7 @@ static invit_status advance(member *m, invit_error *err)
     return INVIT_OK;
 }
 
-/* ---- keeping time
- * ------------------------------------------------------------------------------------------------ */
+/* ---- keeping time -------------------------------------------------------------------------------------- */
 
 /* Gives up the last rollouts as long as those under way would not end in time at the pace measured so far.
  * The pace is a guess, and a poor one at first: so nothing is given up in the first twentieth of the time, a
@@ -391,8 +388,7 @@ static void show_progress(team *t)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* ---- the loop
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- the loop ------------------------------------------------------------------------------------------ */
 
 /* Fills idle slots with the rollouts not begun yet. Returns whether any slot is under way. */
 static invit_status refill(member *m, bool *busy, invit_error *err)

@@ -95,8 +95,7 @@ static invit_status check_options(const run *r, invit_error *err)
     return INVIT_OK;
 }
 
-/* ---- construct
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- construct ----------------------------------------------------------------------------------------- */
 
 /* Rollouts of the policy. Leaves no solution when there was no time for one. */
 static invit_status construct_invit(run *r, invit_error *err)
@@ -162,8 +161,7 @@ static invit_status construct(run *r, invit_error *err)
     return inv_construct(r->p, r->result.construct, r->o.seed, &r->solution, err);
 }
 
-/* ---- improve
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- improve ------------------------------------------------------------------------------------------- */
 
 static void pass_on_better(void *user, double elapsed, double length)
 {
@@ -230,8 +228,7 @@ static invit_status improve(run *r, invit_error *err)
     return INVIT_OK;
 }
 
-/* ---- the whole
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- the whole ----------------------------------------------------------------------------------------- */
 
 /* A tour is the same from everywhere; people expect it to begin with the first place they named. */
 static invit_status begin_at_the_first(const run *r, invit_error *err)
