@@ -448,6 +448,51 @@ static void asks_for_the_secret(void **state)
     unlink(path);
 }
 
+static void a_named_model_solves_its_problem_and_two_jobs_run_at_once(void **state)
+{
+    (void)state;
+    serve_options o;
+    serve_options_init(&o);
+    o.model = TEST_DATA "/no-such-model.safetensors";
+    fixture *f = start(&o);
+    assert_int_equal(f->port, -1);
+    assert_non_null(strstr(f->err.message, "no-such-model.safetensors"));
+    finish(f);
+
+    o.model = TEST_DATA "/golden/tsp-tiny.weights.safetensors";
+    o.workers = 2;
+    o.threads = 2;
+    f = start(&o);
+    assert_true(f->port > 0);
+    expect(f, "POST", "/v1/solve", JSON, square, 200, "/golden/tsp-tiny.weights.safetensors\"");
+    expect(f, "POST", "/v1/solve", JSON,
+           "{\"instance\":{\"coords\":[[0,0],[1,0],[0,1]],\"demands\":[0,3,3],\"capacity\":5},\"time\":0}",
+           200, "\"model\":\"bundled\"");
+
+    static const char slow[] =
+        "{\"instance\": {\"coords\": [[0,0],[5,1],[1,7],[9,2],[3,8],[6,4],[2,5],[8,9],[4,"
+        "3],[7,6],[1,2],[9,7],[0,6]]}, \"time\": 20}";
+    char id[2][33], path[64];
+    for (int i = 0; i < 2; i++) {
+        char *answer = ask(f, "POST", "/v1/jobs", JSON, slow);
+        get_id(answer, id[i]);
+        free(answer);
+    }
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "/v1/jobs/%s", id[i]);
+        for (int tries = 0;; tries++) {
+            char *answer = ask(f, "GET", path, JSON, "");
+            bool running = strstr(answer, "\"state\":\"running\"") != NULL;
+            free(answer);
+            if (running) break;
+            assert_true(tries < 200);
+            nap(0.05);
+        }
+    }
+    expect(f, "GET", "/v1/health", JSON, "", 200, "\"running\":2");
+    finish(f);
+}
+
 static void other_names_for_this_machine_are_refused(void **state)
 {
     static const char request[] =
@@ -469,6 +514,7 @@ int main(void)
         cmocka_unit_test(nobody_works_for_longer_than_allowed),
         cmocka_unit_test(too_many_connections_are_told_so),
         cmocka_unit_test(asks_for_the_secret),
+        cmocka_unit_test(a_named_model_solves_its_problem_and_two_jobs_run_at_once),
         cmocka_unit_test(other_names_for_this_machine_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
