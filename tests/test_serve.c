@@ -472,7 +472,7 @@ static void a_named_model_solves_its_problem_and_two_jobs_run_at_once(void **sta
     static const char slow[] =
         "{\"instance\": {\"coords\": [[0,0],[5,1],[1,7],[9,2],[3,8],[6,4],[2,5],[8,9],[4,"
         "3],[7,6],[1,2],[9,7],[0,6]]}, \"time\": 20}";
-    char id[2][33], path[64];
+    char id[2][33], path[96];
     for (int i = 0; i < 2; i++) {
         char *answer = ask(f, "POST", "/v1/jobs", JSON, slow);
         get_id(answer, id[i]);
