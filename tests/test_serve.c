@@ -469,12 +469,9 @@ static void a_named_model_solves_its_problem_and_two_jobs_run_at_once(void **sta
            "{\"instance\":{\"coords\":[[0,0],[1,0],[0,1]],\"demands\":[0,3,3],\"capacity\":5},\"time\":0}",
            200, "\"model\":\"bundled\"");
 
-    static const char slow[] =
-        "{\"instance\": {\"coords\": [[0,0],[5,1],[1,7],[9,2],[3,8],[6,4],[2,5],[8,9],[4,"
-        "3],[7,6],[1,2],[9,7],[0,6]]}, \"time\": 20}";
     char id[2][33], path[96];
     for (int i = 0; i < 2; i++) {
-        char *answer = ask(f, "POST", "/v1/jobs", JSON, slow);
+        char *answer = submit(f, 20);
         get_id(answer, id[i]);
         free(answer);
     }
