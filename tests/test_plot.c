@@ -160,6 +160,8 @@ static void traces_and_runs(void **state)
     write_file(run, "{\"step\": 1, \"loss\": 2.5, \"accuracy\": 0.3}\n{\"step\": 2, \"loss\": 2.0, "
                     "\"small_gap\": 0.2}\n{\"st");
     assert_int_equal(invit_plot_runs(runs, 1, in_folder("r.pdf"), NULL, &err), INVIT_OK);
+    write_file(run, "{\"step\": 300, \"epoch_model\": 9.5, \"epoch_baseline\": 20.5}\n");
+    assert_int_equal(invit_plot_runs(runs, 1, in_folder("e.svg"), NULL, &err), INVIT_OK);
     write_file(run, "{\"step\": 1}\nnot json\n");
     assert_int_equal(invit_plot_runs(runs, 1, in_folder("r.pdf"), NULL, &err), INVIT_ERR_INPUT);
     assert_non_null(strstr(err.message, "log.jsonl:2"));

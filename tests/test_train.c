@@ -202,9 +202,14 @@ static void reinforce_shortens_tours(void **state)
         o.batch = 64, o.lanes = 4, o.augment = 8;
         o.lr = 1e-3;
         run_to_the_end(&o, false);
+        assert_int_equal(isnan(logged(o.run, "epoch_model", true)), i != 0); /* nothing frozen: no comparison */
         if (!LEARNS) continue;
         assert_true(logged(o.run, "length", true) < 0.95 * logged(o.run, "length", false));
-        if (i == 0) assert_true(logged(o.run, "swaps", true) > 0);
+        if (i == 0) {
+            assert_true(logged(o.run, "swaps", true) > 0);
+            assert_true(logged(o.run, "epoch_model", false) < logged(o.run, "epoch_baseline", false));
+            assert_true(logged(o.run, "epoch_model", true) < logged(o.run, "epoch_baseline", false));
+        }
         if (i == 2) assert_true(logged(o.run, "credit", true) < logged(o.run, "spread", true));
         if (i == 3) assert_true(logged(o.run, "clipped", false) > 0 && logged(o.run, "clipped", true) < 0.5);
     }

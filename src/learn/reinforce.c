@@ -292,24 +292,26 @@ done:
 
 /* Greedy best-of-augmentations of both on fresh instances; the seed of the epoch makes them the same on every
  * rank. */
-invit_status inv_reinforce_epoch(inv_trainer *t, invit_error *err)
+invit_status inv_reinforce_epoch(inv_trainer *t, inv_comparison *mean, invit_error *err)
 {
     t->s.epoch++;
+    *mean = (inv_comparison){NAN, NAN};
     if (strcmp(t->o->baseline, "greedy") != 0) return INVIT_OK;
     inv_rng rng;
     inv_rng_init(&rng, (uint64_t)t->o->seed, UINT64_MAX - (uint64_t)t->s.epoch);
     int32_t count = (int32_t)t->o->compare;
     inv_exam *e = NULL;
     invit_status status;
-    double mean[2] = {0, 0};
+    double *side[] = {&mean->model, &mean->baseline};
     INV_TRY(inv_exam_create(count, &e, err));
     for (int32_t i = 0; i < count; i++) INV_TRY(inv_mix_draw(&t->mix, &rng, &e->instance[i], err));
-    for (int side = 0; side < 2; side++) {
-        INV_TRY(inv_exam_take(t, e, side == 0 ? INV_BY_MODEL : INV_BY_FROZEN, (int32_t)t->o->augment,
+    for (int i = 0; i < 2; i++) {
+        INV_TRY(inv_exam_take(t, e, i == 0 ? INV_BY_MODEL : INV_BY_FROZEN, (int32_t)t->o->augment,
                               inv_rng_u64(&rng), err));
-        for (int32_t i = 0; i < count; i++) mean[side] += e->best[i] / count;
+        *side[i] = 0;
+        for (int32_t k = 0; k < count; k++) *side[i] += e->best[k] / count;
     }
-    if (mean[0] < mean[1] - t->o->margin) {
+    if (mean->model < mean->baseline - t->o->margin) {
         memcpy(t->frozen->param, t->model->param, t->model->params * sizeof *t->model->param);
         inv_prepared_refresh(t->prepared_frozen, t->frozen);
         t->s.swaps++;

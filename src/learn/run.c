@@ -164,6 +164,21 @@ static invit_status log_validation(run *r, double cost, invit_error *err)
     return log_line(r, line, err);
 }
 
+/* What the published curves show: the best of an instance's copies after each epoch. */
+static invit_status log_epoch(run *r, const inv_comparison *mean, invit_error *err)
+{
+    const inv_run_state *s = &r->t->s;
+    char line[512] = "{";
+    field(line, sizeof line, "step", (double)s->step, "%.0f");
+    field(line, sizeof line, "seconds", s->seconds, "%.1f");
+    field(line, sizeof line, "epoch", (double)s->epoch, "%.0f");
+    field(line, sizeof line, "swaps", (double)s->swaps, "%.0f");
+    field(line, sizeof line, "epoch_model", mean->model, "%.5f");
+    field(line, sizeof line, "epoch_baseline", mean->baseline, "%.5f");
+    strcat(line, "}\n");
+    return log_line(r, line, err);
+}
+
 /* ---- the loop ------------------------------------------------------------------------------------------ */
 
 /* Seconds that are left, by the bound and the rate of this session. */
@@ -273,6 +288,13 @@ static bool validation_due(const run *r)
     return floor(s->progress * (double)r->validations) > floor(s->validated * (double)r->validations);
 }
 
+static invit_status end_epoch(run *r, invit_error *err)
+{
+    inv_comparison mean;
+    INV_CHECK(inv_reinforce_epoch(r->t, &mean, err));
+    return isnan(mean.model) ? INVIT_OK : log_epoch(r, &mean, err);
+}
+
 static invit_status train(run *r, bool *finished, invit_error *err)
 {
     inv_trainer *t = r->t;
@@ -300,8 +322,7 @@ static invit_status train(run *r, bool *finished, invit_error *err)
         d = decide(r);
         s->seconds = d.seconds;
         if (s->step == r->session_steps + 1) r->filled = s->seconds;
-        if (t->o->method == INVIT_REINFORCE && s->step % t->o->epoch == 0)
-            INV_CHECK(inv_reinforce_epoch(t, err));
+        if (t->o->method == INVIT_REINFORCE && s->step % t->o->epoch == 0) INV_CHECK(end_epoch(r, err));
         if (s->step % t->o->log_every == 0 && s->tally_steps > 0) INV_CHECK(log_progress(r, err));
         if (validation_due(r) && !d.finished) {
             INV_CHECK(validate(r, s->progress, err));

@@ -142,8 +142,13 @@ bool inv_imitate_teaches(const inv_trainer *t, const inv_lane *lane);
 invit_status inv_reinforce_lane(inv_trainer *t, inv_worker *w, inv_lane *lane, invit_error *err);
 /* The gradient over the lane's sampled decisions; `again`: after an update, from the same ones. */
 invit_status inv_reinforce_learn(inv_trainer *t, inv_worker *w, inv_lane *lane, bool again, invit_error *err);
-/* After an epoch: the model takes over from the frozen baseline when its tours are shorter. */
-invit_status inv_reinforce_epoch(inv_trainer *t, invit_error *err);
+/* After an epoch with a frozen baseline: mean lengths of the model's and of its greedy tours, the best of an
+ * instance's copies, on fresh instances. */
+typedef struct inv_comparison {
+    double model, baseline; /* NAN where nothing is frozen */
+} inv_comparison;
+/* The model takes over from the baseline when its tours are shorter. */
+invit_status inv_reinforce_epoch(inv_trainer *t, inv_comparison *mean, invit_error *err);
 
 /* Binds walk i of the worker to an instance, with an index of its own or a shared one. */
 invit_status inv_worker_bind(inv_trainer *t, inv_worker *w, int32_t i, const invit_instance *p,

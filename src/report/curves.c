@@ -236,6 +236,9 @@ static const panel panels[] = {
      .keys = {"length", "baseline"},
      .noisy = true,
      .factor = 1},
+    {.title = "after each epoch: greedy tour length on fresh instances, best of the copies",
+     .keys = {"epoch_model", "epoch_baseline"},
+     .factor = 1},
 };
 enum { PANELS = sizeof panels / sizeof *panels };
 
@@ -252,7 +255,7 @@ typedef struct page {
     int count;
 } page;
 
-/* gap_100_best16 -> 100 nodes, best of 16 */
+/* gap_100_best16 -> 100 nodes, best of 16; epoch_model -> model */
 static void line_name(const char *key, char *name, size_t size)
 {
     int nodes, best, used = 0;
@@ -261,7 +264,7 @@ static void line_name(const char *key, char *name, size_t size)
     } else if (sscanf(key, "gap_%d%n", &nodes, &used) == 1 && !key[used]) {
         snprintf(name, size, "%d nodes, greedy", nodes);
     } else {
-        snprintf(name, size, "%s", key);
+        snprintf(name, size, "%s", strncmp(key, "epoch_", 6) == 0 ? key + 6 : key);
         for (char *c = name; *c; c++)
             if (*c == '_') *c = ' ';
     }
