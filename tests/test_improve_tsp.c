@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "improve/construct.h"
 #include "improve/improve.h"
-#include "improve/tsp_lin_kernighan.h"
+#include "improve/tsp_eax.h"
 #include "problem/metric.h"
 
 #include <stdlib.h>
@@ -93,6 +93,48 @@ static void every_shape_and_size_stays_a_tour(void **state)
                 invit_solution_destroy(s);
                 invit_instance_destroy(p);
             }
+}
+
+static double tour_length(const invit_instance *p, const int32_t *order, int n)
+{
+    double length = 0;
+    for (int i = 0; i < n; i++) length += inv_edge(p, order[i], order[(i + 1) % n]);
+    return length;
+}
+
+/* Parents that share nothing, and so few nodes that an exchange may touch them all. */
+static void children_of_strangers_are_tours(void **state)
+{
+    (void)state;
+    enum { MOST = 24, PAIRS = 200 };
+    for (int n = 8; n <= MOST; n++) {
+        invit_instance *p = make_instance(n, UNIFORM, INVIT_EXACT, (uint64_t)n);
+        inv_neighbours nb;
+        inv_neighbour_options lists = {.k = 8, .per_quadrant = 1, .threads = 1, .deadline = INFINITY};
+        inv_improve_options o = {.deadline = INFINITY, .iterations = -1, .threads = 1};
+        inv_tsp_search s = {.p = p, .nb = &nb, .o = &o};
+        inv_eax *x;
+        inv_rng rng;
+        inv_rng_init(&rng, 5, (uint64_t)n);
+        assert_int_equal(inv_neighbours_create(p, &lists, &nb, NULL), INVIT_OK);
+        assert_int_equal(inv_eax_create(&s, &x, NULL), INVIT_OK);
+        for (int pair = 0; pair < PAIRS; pair++) {
+            int32_t parent[2][MOST], child[MOST], seen[MOST] = {0};
+            for (int side = 0; side < 2; side++)
+                for (int i = 0; i < n; i++) { /* a random order, built by insertion */
+                    int j = (int)inv_rng_below(&rng, (uint32_t)i + 1);
+                    parent[side][i] = parent[side][j];
+                    parent[side][j] = i;
+                }
+            double gain = inv_eax_cross(x, parent[0], parent[1], 30, 1 + pair % 3, &rng, child);
+            for (int i = 0; i < n; i++) assert_int_equal(seen[child[i]]++, 0);
+            double before = tour_length(p, parent[0], n);
+            assert_true(fabs(before - gain - tour_length(p, child, n)) < 1e-9 * before);
+        }
+        inv_eax_destroy(x);
+        inv_neighbours_destroy(&nb);
+        invit_instance_destroy(p);
+    }
 }
 
 static void every_metric_is_optimised_by_its_own_rule(void **state)
@@ -273,6 +315,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_shape_and_size_stays_a_tour),
+        cmocka_unit_test(children_of_strangers_are_tours),
         cmocka_unit_test(every_metric_is_optimised_by_its_own_rule),
         cmocka_unit_test(a_budget_of_kicks_is_reproducible),
         cmocka_unit_test(deadline_and_cancel_are_kept),

@@ -385,6 +385,10 @@ static void keep_edits(inv_eax *x, int32_t *child)
         }
     int32_t last = first + length < n ? first + length : first + length - n, count = n - length - 1;
     int32_t from = child[last == 0 ? n - 1 : last - 1], v = child[last];
+    if (length == 1) { /* a stretch of two nodes that were both touched: the edge between may be gone too */
+        from = x->link[v][0];
+        count = n - 1;
+    }
     for (int32_t i = 0; i < count; i++) {
         int32_t next = other_link(x, v, from);
         from = v;
