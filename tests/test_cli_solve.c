@@ -216,26 +216,66 @@ static void mistakes_are_explained(void **state)
     assert_int_equal(run("solve"), 2);
 }
 
-/* SIGTERM in the middle of a long run: the best so far is written, and it passes the check. */
-static void a_signal_gives_the_best_so_far(void **state)
+/* SIGTERM in the middle of a long run; returns the exit code. */
+static int stopped_after(useconds_t wait, const char *const *arguments)
 {
-    (void)state;
-    char path[256];
     pid_t child = fork();
     if (child == 0) {
         if (chdir(scratch) != 0 || !freopen("/dev/null", "w", stdout)) _exit(9);
-        execl(TEST_BINARY, "invit", "solve", "a.tsp", "-c", "greedy", "--time", "100", "-q", "-o",
-              "stopped.tour", (char *)NULL);
+        execv(TEST_BINARY, (char *const *)arguments);
         _exit(9);
     }
-    usleep(700000);
+    usleep(wait);
     kill(child, SIGTERM);
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
-    snprintf(path, sizeof path, "%s/stopped.tour", scratch);
-    assert_int_equal(access(path, R_OK), 0);
+    return WEXITSTATUS(status);
+}
+
+/* The best so far is written, and it passes the check. */
+static void a_signal_gives_the_best_so_far(void **state)
+{
+    (void)state;
+    const char *const arguments[] = {"invit", "solve", "a.tsp", "-c",           "greedy", "--time",
+                                     "100",   "-q",    "-o",    "stopped.tour", NULL};
+    assert_int_equal(stopped_after(700000, arguments), 0);
     must(run("check a.tsp stopped.tour"));
+}
+
+/* Also when the policy has not made a whole tour yet. */
+static void a_signal_during_construction_gives_a_quick_solution(void **state)
+{
+    (void)state;
+    must(run("gen tsp -n 300000 -o large.txt"));
+    const char *const arguments[] = {
+        "invit",  "solve", "large.txt", "--model", MODEL("tsp-tiny"), "--rollouts", "1", "-j", "1",
+        "--time", "0",     "-q",        "-o",      "large.sol.txt",   NULL};
+    assert_int_equal(stopped_after(1500000, arguments), 0);
+    must(run("check large.txt large.sol.txt"));
+}
+
+static void a_signal_among_many_instances_is_no_success(void **state)
+{
+    (void)state;
+    const char *const arguments[] = {"invit", "solve", "many.txt", "-c",       "greedy", "--time",
+                                     "100",   "-q",    "-o",       "some.txt", NULL};
+    assert_int_equal(stopped_after(700000, arguments), 130);
+    must(run("check many.txt some.txt --index 0"));
+}
+
+static void what_cannot_be_written_is_an_error(void **state)
+{
+    (void)state;
+    assert_int_equal(run("solve a.tsp -c greedy --time 0.1 --trace /dev/full"), 1);
+    says("/dev/full: cannot write: No space left");
+    assert_int_equal(run("solve a.tsp -c greedy --time 0.1 --trace one.csv -o one.csv"), 1);
+    says("one file");
+    /* no file takes the place of a closed stream */
+    assert_int_equal(run("solve a.tsp -c greedy --time 0.1 --trace closed.csv -o closed.tour >&- 2>&- <&- #"),
+                     1);
+    must(run("check a.tsp closed.tour"));
+    must(run("plot --trace closed.csv -o closed.svg"));
 }
 
 static void import_and_info_tell_the_same(void **state)
@@ -279,6 +319,9 @@ int main(void)
         cmocka_unit_test(decoding_follows_the_flags),
         cmocka_unit_test(mistakes_are_explained),
         cmocka_unit_test(a_signal_gives_the_best_so_far),
+        cmocka_unit_test(a_signal_during_construction_gives_a_quick_solution),
+        cmocka_unit_test(a_signal_among_many_instances_is_no_success),
+        cmocka_unit_test(what_cannot_be_written_is_an_error),
         cmocka_unit_test(import_and_info_tell_the_same),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -127,6 +127,7 @@ typedef struct session {
     bool looked[2];
     invit_writer *writer;
     FILE *trace;
+    int trace_error; /* errno of the first write that failed */
     cli_progress progress;
     double began, deadline; /* of the instance under way */
     char stage[32];         /* of it, and when that began */
@@ -170,6 +171,19 @@ static bool same_file(const char *a, const char *b)
            x.st_ino == y.st_ino;
 }
 
+/* At once, so that others can watch. */
+static void write_trace(session *s, const char *line)
+{
+    if ((fputs(line, s->trace) == EOF || fflush(s->trace) != 0) && !s->trace_error) s->trace_error = errno;
+}
+
+static int close_trace(session *s)
+{
+    if (!s->trace) return CLI_OK;
+    if (fclose(s->trace) != 0 && !s->trace_error) s->trace_error = errno;
+    return s->trace_error ? cli_fail("%s: cannot write: %s", s->v->trace, strerror(s->trace_error)) : CLI_OK;
+}
+
 /* What should not be written, or, of pictures and traces, cannot. */
 static int check_outputs(session *s)
 {
@@ -180,9 +194,11 @@ static int check_outputs(session *s)
             return cli_fail("%s is the instance itself; name another file for what is written", outputs[i]);
     int code = v->output && cli_is_picture(v->output) ? cli_check_output(v->output) : CLI_GO;
     if (code != CLI_GO || !v->trace) return code;
+    if (v->output && (strcmp(v->output, v->trace) == 0 || same_file(v->output, v->trace)))
+        return cli_fail("%s: the solution and the trace cannot go to one file", v->trace);
     s->trace = fopen(v->trace, "w");
     if (!s->trace) return cli_fail("%s: %s", v->trace, strerror(errno));
-    fprintf(s->trace, "seconds,length\n");
+    write_trace(s, "seconds,length\n");
     return CLI_GO;
 }
 
@@ -243,8 +259,9 @@ static void on_better(void *user, double seconds, double length)
 {
     session *s = user;
     (void)seconds; /* counted from the call; the user's clock began with reading */
-    fprintf(s->trace, "%.4f,%.10g\n", now() - s->began, length);
-    fflush(s->trace);
+    char line[64];
+    snprintf(line, sizeof line, "%.4f,%.10g\n", now() - s->began, length);
+    write_trace(s, line);
 }
 
 /* ---- after solving ------------------------------------------------------------------------------------- */
@@ -311,9 +328,9 @@ static void print_text(const invit_instance *p, const invit_solve_result *r, dou
     printf("\n  %.2f s: constructed (%s", total, construct_name(r->construct));
     if (r->rollouts > 0) printf(", %d rollouts, %lld decisions", r->rollouts, (long long)r->decisions);
     printf(") in %.2f s", r->seconds_construct);
-    if (r->iterations > 0)
-        printf(", improved from %s in %.2f s (%lld steps)", length_text(p, r->constructed, number),
-               r->seconds_improve, (long long)r->iterations);
+    if (r->iterations > 0 || r->length < r->constructed)
+        printf(", improved from %s in %.2f s", length_text(p, r->constructed, number), r->seconds_improve);
+    if (r->iterations > 0) printf(" (%lld steps)", (long long)r->iterations);
     printf("; checked\n");
 }
 
@@ -365,13 +382,26 @@ static invit_status hand_over(session *s, const invit_instance *p, const invit_s
 
 static void remark(const session *s, const invit_solve_options *asked, const invit_solve_result *r)
 {
-    if (s->v->common.quiet) return;
-    if (asked->construct == INVIT_CONSTRUCT_INVIT && !asked->start && r->construct != INVIT_CONSTRUCT_INVIT)
-        cli_warn("the policy could not finish a rollout in its share of the time; began with %s instead",
-                 construct_name(r->construct));
+    bool policy = asked->construct == INVIT_CONSTRUCT_INVIT && !asked->start;
+    if (s->v->common.quiet || !policy || r->construct == INVIT_CONSTRUCT_INVIT) return;
+    cli_warn("the policy could not finish a rollout %s; began with %s instead",
+             s->stopped ? "before it was stopped" : "in its share of the time", construct_name(r->construct));
 }
 
 /* ---- one instance, all instances ----------------------------------------------------------------------- */
+
+/* Whoever stops before there is a solution would rather have a poor one than none. */
+static invit_status solve_at_once(const invit_instance *p, const invit_solve_options *asked,
+                                  invit_solution **solution, invit_solve_result *result, invit_error *err)
+{
+    enum { SMALL = 100000 }; /* nodes, for which greedy edges take some tenths of a second */
+    invit_solve_options o = *asked;
+    bool greedy = invit_instance_problem(p) == INVIT_TSP && invit_instance_nodes(p) <= SMALL;
+    o.construct = greedy ? INVIT_CONSTRUCT_GREEDY : INVIT_CONSTRUCT_SPACE_FILLING;
+    o.seconds = 0;
+    o.control = NULL;
+    return invit_solve(p, NULL, &o, solution, result, err);
+}
 
 static invit_status solve_one(session *s, const invit_instance *p, invit_format format, invit_error *err)
 {
@@ -406,6 +436,8 @@ static invit_status solve_one(session *s, const invit_instance *p, invit_format 
     o.seconds = limit > 0 ? fmax(1e-3, limit - read) : limit;
     if (status == INVIT_OK) status = invit_solve(p, s->model, &o, &solution, &result, err);
     s->stopped = cli_cancelled();
+    if (status == INVIT_ERR_CANCELLED && s->solved == 0)
+        status = solve_at_once(p, &o, &solution, &result, err);
     cli_progress_clear(&s->progress);
     if (status == INVIT_OK) {
         remark(s, &o, &result);
@@ -445,6 +477,19 @@ static invit_status refuse_more(const session *s, invit_reader *reader, const ch
     return status;
 }
 
+/* A file of many instances was left before its end: how far it came, and an exit code that tells. */
+static invit_status say_how_far(const session *s, invit_reader *reader, invit_status status, invit_error *err)
+{
+    invit_instance *more = NULL;
+    char solved[32];
+    if (status == INVIT_OK) status = invit_reader_next(reader, &more, err);
+    if (more) status = INVIT_ERR_CANCELLED;
+    invit_instance_destroy(more);
+    if (status != INVIT_ERR_CANCELLED) return status;
+    snprintf(solved, sizeof solved, "%lld", (long long)s->solved);
+    return fail(err, INVIT_ERR_CANCELLED, "%s: stopped after %s of its instances", s->path, solved);
+}
+
 static invit_status solve_all(session *s, invit_error *err)
 {
     const solve_values *v = s->v;
@@ -472,6 +517,7 @@ static invit_status solve_all(session *s, invit_error *err)
         if (one && i == v->index) break;
         if (!one) s->began = now();
     }
+    if (s->stopped && s->solved > 0 && !one) status = say_how_far(s, reader, status, err);
     if (status == INVIT_OK && s->solved == 0 && !one)
         status = fail(err, INVIT_ERR_INPUT, "%s: there is no instance in it%s", s->path, "");
     invit_reader_close(reader);
@@ -494,8 +540,8 @@ int cmd_solve(int argc, char **argv)
     } else {
         invit_writer_abandon(s.writer);
     }
-    if (s.trace && fclose(s.trace) != 0 && code == CLI_OK)
-        code = cli_fail("%s: %s", v.trace, strerror(errno));
+    int traced = close_trace(&s);
+    if (code == CLI_OK) code = traced;
     invit_model_destroy(s.model);
     cli_args_free(&args);
     return code;

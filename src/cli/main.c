@@ -2,11 +2,13 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* In the order of a first visit; the third column is the heading they stand under. */
 #define COMMANDS(X)                                                                                          \
@@ -86,8 +88,18 @@ static int run(int argc, char **argv)
     return help ? c->run(2, ask) : c->run(argc - 1, argv + 1);
 }
 
+/* A file that is opened must not take the place of a standard stream that is closed, and get its messages.
+ * What stands there instead can be opened but not used, so that using it is still an error. */
+static void guard_standard_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
+            _exit(CLI_FAILED);
+}
+
 int main(int argc, char **argv)
 {
+    guard_standard_streams();
     setlocale(LC_CTYPE, "");  /* file names; numbers keep their decimal point */
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error with a message, not a silent death */
     int code = run(argc, argv);

@@ -1,5 +1,5 @@
 /* Parallel savings (Clarke, Wright 1964) over neighbour lists: O(n k log n). */
-#include "improve/cvrp_savings.h"
+#include "improve/neighbours.h"
 #include "improve/improve.h"
 
 #include "problem/metric.h"
@@ -63,8 +63,8 @@ static invit_status read_chains(const chain *c, int32_t n, invit_solution **out,
     return INVIT_OK;
 }
 
-invit_status inv_savings(const invit_instance *p, const inv_neighbours *near, invit_solution **out,
-                         invit_error *err)
+static invit_status savings(const invit_instance *p, const inv_neighbours *near, invit_solution **out,
+                            invit_error *err)
 {
     invit_status status = INVIT_OK;
     int32_t n = p->n;
@@ -115,7 +115,7 @@ invit_status inv_construct_savings(const invit_instance *p, invit_solution **out
     inv_neighbour_options o = {
         .k = p->n < LARGE ? NEIGHBOURS : NEIGHBOURS_LARGE, .threads = 1, .deadline = INFINITY};
     INV_CHECK(inv_neighbours_create(p, &o, &near, err));
-    invit_status status = inv_savings(p, &near, out, err);
+    invit_status status = savings(p, &near, out, err);
     inv_neighbours_destroy(&near);
     return status;
 }

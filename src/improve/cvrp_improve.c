@@ -3,8 +3,8 @@
  * budget. */
 #include "improve/cvrp_part.h"
 #include "improve/cvrp_partition.h"
-#include "improve/cvrp_savings.h"
 #include "improve/improve.h"
+#include "improve/neighbours.h"
 #include "improve/show.h"
 
 #include "base/clock.h"

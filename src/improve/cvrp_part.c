@@ -11,7 +11,6 @@
 #define LONGEST_STRING     10.0
 #define SPLIT_STRING       0.5
 #define SPLIT_GROWS        0.01
-#define BLINK              0.01
 #define STEPS_PER_CLOCK    16
 
 void inv_cvrp_part_destroy(inv_cvrp_part *q)
@@ -37,9 +36,11 @@ void inv_cvrp_part_destroy(inv_cvrp_part *q)
 
 static bool grow(void *array, size_t count, size_t size)
 {
-    void **p = array, *bigger = realloc(*p, count * size);
-    if (bigger) *p = bigger;
-    return bigger != NULL;
+    void *p;
+    memcpy(&p, array, sizeof p); /* whatever it points to, all pointers look alike */
+    p = realloc(p, count * size);
+    if (p) memcpy(array, &p, sizeof p);
+    return p != NULL;
 }
 
 invit_status inv_cvrp_part_begin(inv_cvrp_part *q, invit_metric metric, int32_t n, int32_t k,
@@ -272,7 +273,8 @@ static void ruin(inv_cvrp_part *q, inv_rng *rng)
 
 static void draw_blink(inv_cvrp_part *q, inv_rng *rng)
 {
-    q->blink_in = (int64_t)(inv_rng_exponential(rng) / 0.01005033585350145); /* -log(1 - BLINK) */
+    const double rate = 0.01005033585350145; /* -log(1 - 0.01): one in a hundred */
+    q->blink_in = (int64_t)(inv_rng_exponential(rng) / rate);
 }
 
 static inline bool blinks(inv_cvrp_part *q, inv_rng *rng)

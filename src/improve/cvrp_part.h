@@ -54,7 +54,7 @@ typedef struct inv_cvrp_part {
     bool *is_dirty; /* [2 n]                                              */
     int32_t dirties;
     inv_cvrp_change *change; /* the step's journal                                 */
-    size_t changes, reserved_changes;
+    size_t changes;
     int64_t blink_in; /* positions until the next one is overlooked         */
 } inv_cvrp_part;
 
@@ -65,7 +65,7 @@ void inv_cvrp_part_destroy(inv_cvrp_part *q);
 invit_status inv_cvrp_part_begin(inv_cvrp_part *q, invit_metric metric, int32_t n, int32_t k,
                                  int32_t capacity, invit_error *err);
 void inv_cvrp_part_measure(inv_cvrp_part *q);
-/* Starts from these routes, or with nodes == NULL from a greedy insertion. Call after filling. */
+/* Starts from these routes. Call after filling. */
 void inv_cvrp_part_set(inv_cvrp_part *q, const int32_t *nodes, const int32_t *start, int32_t routes);
 void inv_cvrp_part_insert_all(inv_cvrp_part *q, int32_t pinned, inv_rng *rng);
 

@@ -9,7 +9,7 @@ struct inv_teacher_tsp;
 struct inv_teacher_cvrp;
 
 struct inv_teacher {
-    struct inv_teacher_tsp *tsp;   /* NULL until the first TSP call  */
+    struct inv_teacher_tsp *tsp; /* NULL until the first TSP call  */
     void (*destroy_tsp)(struct inv_teacher_tsp *part);
     struct inv_teacher_cvrp *cvrp; /* NULL until the first CVRP call */
     void (*destroy_cvrp)(struct inv_teacher_cvrp *part);

@@ -167,7 +167,7 @@ invit_status inv_tsp_chain(inv_tsp_search *s, invit_error *err)
             goto done;
         }
     }
-    for (uint64_t round = 0; round == 0 || (kicks_left(s) > 0 && !inv_tsp_over(s)); round++) {
+    for (uint64_t round = 0; !inv_tsp_over(s) && (round == 0 || kicks_left(s) > 0); round++) {
         divide(&c, &rng, round);
         inv_parallel(c.threads, improve_stretch, &c);
         for (int i = 0; i < c.threads; i++) {

@@ -247,7 +247,10 @@ invit_status inv_tsp_evolve(inv_tsp_search *s, bool *done, invit_error *err)
     bool whole = make_tour(&g, &g.team[0], 0);
     keep_best(&g, 0, 1);
     int32_t size = affordable(s, inv_now() - begun);
-    if (!whole || size < LEAST) goto done;
+    if (!whole || size < LEAST) { /* its tour counts, if it is one */
+        if (whole) s->kicks += kicks_per_tour(s);
+        goto done;
+    }
     *done = true;
     while (!atomic_load(&g.cut_short) &&
            (s->o->iterations < 0 || s->kicks + size * kicks_per_tour(s) <= s->o->iterations)) {

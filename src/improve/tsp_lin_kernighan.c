@@ -254,8 +254,7 @@ void inv_lk_kick(inv_lk *lk, int32_t v, inv_rng *rng)
     lk->journal_size = 0;
     if (bridge_near(lk, v, rng)) {
         inv_lk_optimise(lk, INT64_MAX);
-        double allowed = lk->temperature > 0 ? -lk->temperature * log(1 - inv_rng_double(rng)) : 0;
-        if (lk->length > before + allowed) {
+        if (lk->length > before) {
             take_back(lk);
             lk->length = before;
         }

@@ -23,10 +23,9 @@ typedef struct inv_lk {
     int32_t *journal; /* moves since the kick, to take them back                              */
     int32_t journal_size;
     bool journalling;
-    int64_t moves;      /* improving moves made so far                                          */
-    int32_t reach;      /* moves that rewrite more of the tour than this are not made           */
-    double temperature; /* a kick may cost so much more, on average; 0: never                   */
-    inv_kopt move;      /* under construction                                                   */
+    int64_t moves; /* improving moves made so far                                          */
+    int32_t reach; /* moves that rewrite more of the tour than this are not made           */
+    inv_kopt move; /* under construction                                                   */
 } inv_lk;
 
 /* Room for up to `capacity` nodes with k neighbours; grows when called again. */
