@@ -203,6 +203,28 @@ test("places on the globe: names come through to the list of stops", () => withP
   assert.ok(longest > 5000 && longest < 40000, "metres");
 }));
 
+test("files go to the server byte for byte: names in Windows-1252, NumPy arrays", () => withPage("desktop", "bytes", async (page) => {
+  const table = path.join(scratch, "older.csv"), array = path.join(scratch, "array.npy");
+  writeFileSync(table, Buffer.from("id;x;y\r\nCaf\u00e9;0;0\r\nM\u00fchle;3;0\r\nHof;3;4\r\n", "latin1"));
+  await page.setInputFiles("#file", table);
+  await headline(page, "older: 3 stops");
+  await page.fill("#time", "0.2");
+  await page.click("#solve");
+  await said(page, "solved and checked");
+  const list = (await save(page, "csv")).text;
+  assert.match(list, /,Caf\u00e9,/);
+  assert.match(list, /,M\u00fchle,/);
+
+  const shape = "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }".padEnd(117) + "\n";
+  const numbers = Buffer.from(Float64Array.of(0.1, 0.2, 3.3, 0.7, 3.1, 4.9).buffer);
+  writeFileSync(array, Buffer.concat([Buffer.from(`\x93NUMPY\x01\x00${String.fromCharCode(shape.length)}\x00${shape}`, "latin1"), numbers]));
+  await page.setInputFiles("#file", array);
+  await headline(page, "array: 3 stops");
+  await page.click("#solve");
+  await said(page, "solved and checked");
+  assert.match((await save(page, "csv")).text, /,3.1,4.9,/);
+}));
+
 test("a bad file gets a clear message", () => withPage("phone", "refused", async (page) => {
   const file = path.join(scratch, "bad.tsp");
   writeFileSync(file, "NAME: bad\nTYPE: TSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 0 0\n2 x 1\n");

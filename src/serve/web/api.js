@@ -14,7 +14,8 @@ async function ask(method, path, body, type = "application/json") {
 }
 
 export const generate = (what) => ask("POST", "/v1/generate", JSON.stringify(what));
-export const parse = (text, capacity) => ask("POST", `/v1/parse?capacity=${capacity}`, text, "text/plain");
+// The file as it is: read as text here, names in Windows-1252 and NumPy arrays would be lost.
+export const parse = (file, capacity) => ask("POST", `/v1/parse?capacity=${capacity}`, file, "application/octet-stream");
 export const submit = (job) => ask("POST", "/v1/jobs", JSON.stringify(job));
 export const cancel = (id) => ask("DELETE", `/v1/jobs/${id}`);
 export const download = (id, format) => ask("GET", `/v1/jobs/${id}/solution?format=${format}`);

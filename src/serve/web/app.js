@@ -73,7 +73,7 @@ async function generate() {
 const chosenProblem = () => document.querySelector("input[name=problem]:checked").value;
 
 async function open(file) {
-  await guarded(async () => show({ ...(await api.parse(await file.text(), Number($("capacity").value))), name: file.name.replace(/\.[a-z]+$/i, "") }));
+  await guarded(async () => show({ ...(await api.parse(file, Number($("capacity").value))), name: file.name.replace(/\.[a-z]+$/i, "") }));
 }
 
 // ---- solving -------------------------------------------------------------------------------------------------
