@@ -192,7 +192,8 @@ static void refuses_what_is_wrong(void **state)
         {"GET", "/v1/jobs/00000000000000000000000000000000", JSON, "", 404, "no such job"},
         {"GET", "/v1/jobs/x", JSON, "", 404, "no such call"},
         {"PUT", "/v1/jobs", JSON, "", 405, "Allow: POST"},
-        {"DELETE", "/", JSON, "", 405, "Allow: GET"},
+        {"PUT", "/v1/jobs/00000000000000000000000000000000", JSON, "", 405, "Allow: GET, DELETE"},
+        {"DELETE", "/", JSON, "", 405, "Allow: GET, HEAD"},
         {"POST", "/v1/solve", "text/plain", square, 415, "application/json"},
         {"POST", "/v1/solve", JSON, "", 400, "line 1"},
         {"POST", "/v1/solve", JSON, "[1]", 400, "JSON object"},
@@ -249,9 +250,35 @@ static void keeps_its_limits(void **state)
     char *many = malloc(20000), *at = many;
     at += sprintf(at, "{\"instance\": {\"coords\": [[0,0]");
     for (int i = 1; i < 200; i++) at += sprintf(at, ",[%d,%d]", i, i * i % 17);
-    strcpy(at, "]}}");
-    expect(*state, "POST", "/v1/solve", JSON, many, 422, "more than this server takes (100)");
+    strcpy(at, "]}, \"time\": 0, \"rollouts\": 1}");
+    expect(*state, "POST", "/v1/solve", JSON, many, 422, "synchronous solve takes at most 100");
+    expect(*state, "POST", "/v1/solve", JSON, many, 422, "/v1/jobs");
+    expect(*state, "POST", "/v1/jobs", JSON, many, 202, "queued"); /* as the message says */
     free(many);
+}
+
+/* Sends a head that asks whether the body may follow, and returns the first that comes back. */
+static void ask_first(const fixture *f, size_t length, char *answer, size_t room)
+{
+    char head[256];
+    int s = open_socket(f), n = snprintf(head, sizeof head,
+                                         "POST /v1/solve HTTP/1.1\r\nHost: localhost\r\nContent-Type: " JSON
+                                         "\r\nContent-Length: %zu\r\nExpect: 100-continue\r\n\r\n",
+                                         length);
+    assert_true(send(s, head, (size_t)n, MSG_NOSIGNAL) == n);
+    ssize_t got = recv(s, answer, room - 1, 0);
+    assert_true(got > 0);
+    answer[got] = 0;
+    close(s);
+}
+
+static void who_asks_first_is_refused_at_once(void **state)
+{
+    char answer[2000];
+    ask_first(*state, 100000, answer, sizeof answer);
+    assert_int_equal(status_of(answer), 100);
+    ask_first(*state, 100001, answer, sizeof answer);
+    assert_int_equal(status_of(answer), 413);
 }
 
 /* Enough nodes to keep the search busy until its time is over. */
@@ -311,6 +338,34 @@ static void streams_a_job_and_cancels_it(void **state)
     }
     snprintf(path, sizeof path, "/v1/jobs/%s/solution?format=exe", id);
     expect(*state, "GET", path, JSON, "", 422, "must be json");
+}
+
+/* Lengths of more than nine digits too. */
+static void the_last_event_has_the_numbers_of_the_job(void **state)
+{
+    char id[33], path[80];
+    char *answer = ask(*state, "POST", "/v1/jobs", JSON,
+                       "{\"instance\": {\"coords\": [[0,0],[1234567891,0],[1234567891,3]], \"metric\": "
+                       "\"euc_2d\"}, \"time\": 0.05, \"watch\": true}");
+    get_id(answer, id);
+    free(answer);
+    snprintf(path, sizeof path, "/v1/jobs/%s/events", id);
+    char *events = ask(*state, "GET", path, JSON, ""); /* until it is done */
+    snprintf(path, sizeof path, "/v1/jobs/%s", id);
+    char *job = ask(*state, "GET", path, JSON, ""), *solution = strstr(job, "\"solution\":{");
+    assert_non_null(solution);
+    solution += strlen("\"solution\":");
+    solution[strlen(solution) - 1] = 0; /* the brace of the job around it */
+    assert_non_null(strstr(solution, "\"length\":2469135785.0"));
+    const char *done = strstr(events, "event: done\ndata: ");
+    assert_non_null(done);
+    assert_non_null(strstr(done, solution));
+    const char *shown = strstr(events, "event: solution\n");
+    assert_non_null(shown);
+    shown = strstr(shown, "\"length\":");
+    assert_memory_equal(shown, "\"length\":2469135785.0", strlen("\"length\":2469135785.0"));
+    free(job);
+    free(events);
 }
 
 static void a_full_queue_says_so(void **state)
@@ -413,6 +468,86 @@ static void too_many_connections_are_told_so(void **state)
     finish(f);
 }
 
+/* Whoever has been let in is answered, however many come while the job is solved. */
+static void a_finished_solve_is_not_refused(void **state)
+{
+    (void)state;
+    serve_options o;
+    serve_options_init(&o);
+    o.connections = 2;
+    fixture *f = start(&o);
+    char request[600], answer[2000];
+    static const char body[] = "{\"instance\": {\"coords\": [[0,0],[9,1],[2,7],[5,5],[1,3],[8,8],[3,1],[6,2],"
+                               "[7,4],[4,9],[2,2],[9,6]]}, \"time\": 1}";
+    int n = snprintf(request, sizeof request,
+                     "POST /v1/solve HTTP/1.1\r\nHost: localhost\r\nContent-Type: " JSON
+                     "\r\nContent-Length: %zu\r\n\r\n%s",
+                     strlen(body), body);
+    int s = open_socket(f), idle[3];
+    assert_true(send(s, request, (size_t)n, MSG_NOSIGNAL) == n);
+    for (bool running = false; !running; nap(0.02)) {
+        char *health = ask(f, "GET", "/v1/health", JSON, "");
+        running = strstr(health, "\"running\":1") != NULL;
+        free(health);
+    }
+    for (int i = 0; i < 3; i++) idle[i] = open_socket(f);
+    expect(f, "GET", "/v1/health", JSON, "", 503, "too many connections");
+    ssize_t got = recv(s, answer, sizeof answer - 1, 0);
+    assert_true(got > 0);
+    answer[got] = 0;
+    assert_int_equal(status_of(answer), 200);
+    for (int i = 0; i < 3; i++) close(idle[i]);
+    close(s);
+    finish(f);
+}
+
+/* Bytes of memory this process, and with it the server, has in use. */
+static long resident(void)
+{
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%*d %ld", &pages), 1);
+    fclose(file);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* Sends a large body to a server that does not want it; the memory is looked at before the last byte. */
+static void send_unwanted(const fixture *f, const char *call, int status)
+{
+    enum { PIECE = 1 << 20, PIECES = 48 };
+    char *piece = calloc(1, PIECE), head[256], answer[2000];
+    long before = resident();
+    int s = open_socket(f),
+        n = snprintf(head, sizeof head,
+                     "%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: " JSON "\r\nContent-Length: %d\r\n\r\n",
+                     call, PIECES * PIECE + 1);
+    assert_true(send(s, head, (size_t)n, MSG_NOSIGNAL) == n);
+    for (int i = 0; i < PIECES; i++)
+        for (size_t sent = 0; sent < PIECE;) {
+            ssize_t part = send(s, piece + sent, PIECE - sent, MSG_NOSIGNAL);
+            assert_true(part > 0);
+            sent += (size_t)part;
+        }
+    assert_true(resident() - before < 16 * PIECE);
+    assert_true(send(s, "", 1, MSG_NOSIGNAL) == 1);
+    ssize_t got = recv(s, answer, sizeof answer - 1, 0);
+    assert_true(got > 0);
+    answer[got] = 0;
+    assert_int_equal(status_of(answer), status);
+    close(s);
+    free(piece);
+}
+
+static void unwanted_bodies_take_no_memory(const fixture *f)
+{
+    send_unwanted(f, "POST /v1/solve", 401);
+    send_unwanted(f, "POST /v1/nothing", 404);
+    send_unwanted(f, "PUT /v1/jobs", 405);
+    send_unwanted(f, "GET /v1/health", 200);
+    send_unwanted(f, "GET /", 200);
+}
+
 static void asks_for_the_secret(void **state)
 {
     (void)state;
@@ -434,6 +569,7 @@ static void asks_for_the_secret(void **state)
     assert_true(f->port > 0);
     expect(f, "GET", "/v1/health", JSON, "", 200, "ok");
     expect(f, "POST", "/v1/solve", JSON, square, 401, "token");
+    unwanted_bodies_take_no_memory(f);
     char request[600];
     for (int right = 0; right < 2; right++) {
         int n = snprintf(request, sizeof request,
@@ -505,11 +641,14 @@ int main(void)
         cmocka_unit_test(answers_the_simple_calls),
         cmocka_unit_test(refuses_what_is_wrong),
         cmocka_unit_test(keeps_its_limits),
+        cmocka_unit_test(who_asks_first_is_refused_at_once),
         cmocka_unit_test(streams_a_job_and_cancels_it),
+        cmocka_unit_test(the_last_event_has_the_numbers_of_the_job),
         cmocka_unit_test(a_full_queue_says_so),
         cmocka_unit_test(rude_clients_stall_nobody),
         cmocka_unit_test(nobody_works_for_longer_than_allowed),
         cmocka_unit_test(too_many_connections_are_told_so),
+        cmocka_unit_test(a_finished_solve_is_not_refused),
         cmocka_unit_test(asks_for_the_secret),
         cmocka_unit_test(a_named_model_solves_its_problem_and_two_jobs_run_at_once),
         cmocka_unit_test(other_names_for_this_machine_are_refused),

@@ -82,6 +82,18 @@ static enum MHD_Result refuse(request *r, const invit_error *err)
     return serve_error(r, ours ? 500 : 422, err->message);
 }
 
+/* What is too large to be waited for may still be a job. */
+static invit_status check_synchronous(const json_t *instance, const serve_options *limit, invit_error *err)
+{
+    int64_t nodes = (int64_t)json_array_size(json_object_get(instance, "coords"));
+    if (nodes <= limit->sync_nodes || nodes > limit->max_nodes) return INVIT_OK;
+    snprintf(
+        err->message, sizeof err->message,
+        "%lld nodes: a synchronous solve takes at most %lld; submit it to /v1/jobs, which takes up to %lld",
+        (long long)nodes, (long long)limit->sync_nodes, (long long)limit->max_nodes);
+    return err->code = INVIT_ERR_INPUT;
+}
+
 /* Instance and options of a job; the limits of the synchronous call are narrower. */
 static invit_status read_request(const request *r, const json_t *o, bool synchronous, job_request *out,
                                  invit_error *err)
@@ -94,9 +106,9 @@ static invit_status read_request(const request *r, const json_t *o, bool synchro
         status = wire_number(o, "time", 0, longest, longest < 2 ? longest : 2, &out->time, err);
     if (status == INVIT_OK) status = wire_integer(o, "rollouts", 1, 1024, 0, &rollouts, err);
     if (status == INVIT_OK) status = wire_integer(o, "seed", 0, INT64_MAX, 1, &seed, err);
-    if (status == INVIT_OK)
-        status = wire_read_instance(json_object_get(o, "instance"),
-                                    synchronous ? limit->sync_nodes : limit->max_nodes, &out->instance, err);
+    const json_t *instance = json_object_get(o, "instance");
+    if (status == INVIT_OK && synchronous) status = check_synchronous(instance, limit, err);
+    if (status == INVIT_OK) status = wire_read_instance(instance, limit->max_nodes, &out->instance, err);
     if (status != INVIT_OK) return status;
     out->rollouts = (int)rollouts;
     out->limit =

@@ -16,16 +16,22 @@ typedef struct server {
     int64_t answers[6]; /* by hundreds of the status; only the polling thread writes */
 } server;
 
-typedef struct request {
+typedef struct request request;
+
+struct request {
     server *server;
     struct MHD_Connection *connection;
-    const char *url, *method, *allow;
+    const char *url, *method;
+    enum MHD_Result (*call)(request *r); /* what answers it; NULL: it is refused */
+    unsigned refused;                    /* the status then, and the message             */
+    const char *why;
+    char allow[32]; /* the methods its path has, as far as they were looked at */
     char id[33];
+    bool takes_body; /* otherwise a body is not kept */
     char *body;
     size_t length, room;
-    bool too_large;
     job *job; /* a synchronous call that waits for it */
-} request;
+};
 
 /* What libmicrohttpd calls for every piece of a request, and at its end; the context is the server. */
 enum MHD_Result serve_handle(void *context, struct MHD_Connection *connection, const char *url,

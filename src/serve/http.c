@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -58,7 +59,7 @@ enum MHD_Result serve_queue(request *r, unsigned status, const char *type, struc
         MHD_add_response_header(response, "Access-Control-Allow-Methods", "GET, POST, DELETE");
     }
     if (status == 401) MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
-    if (status == 405 && r->allow) MHD_add_response_header(response, "Allow", r->allow);
+    if (status == 405) MHD_add_response_header(response, "Allow", r->allow);
     if (status == 503) MHD_add_response_header(response, "Retry-After", "5");
     r->server->answers[status / 100 % 6]++;
     enum MHD_Result result = MHD_queue_response(r->connection, status, response);
@@ -185,44 +186,98 @@ static bool too_many(const request *r)
     return info && info->num_connections > (unsigned)r->server->options->connections;
 }
 
-static enum MHD_Result answer(request *r)
+static void turn_away(request *r, unsigned status, const char *why)
 {
-    bool known = false;
-    if (too_many(r)) return serve_error(r, 503, "too many connections are open; try again later");
-    if (!host_is_local(r)) return serve_error(r, 403, "this server answers only to localhost");
-    if (r->too_large) return serve_error(r, 413, "the request is larger than this server takes");
-    if (strncmp(r->url, "/v1/", 4) != 0) {
-        if (strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0)
-            return serve_page(r, strcmp(r->url, "/") == 0 ? "index.html" : r->url + 1);
-        r->allow = "GET, HEAD";
-        return serve_error(r, 405, "pages can only be fetched");
-    }
+    r->call = NULL;
+    r->refused = status;
+    r->why = why;
+}
+
+static enum MHD_Result fetch_page(request *r)
+{
+    return serve_page(r, strcmp(r->url, "/") == 0 ? "index.html" : r->url + 1);
+}
+
+static enum MHD_Result agree(request *r)
+{
+    return serve_answer(r, 204, "text/plain", NULL, 0);
+}
+
+static void add_allowed(request *r, const char *method)
+{
+    size_t n = strlen(r->allow);
+    snprintf(r->allow + n, sizeof r->allow - n, "%s%s", n ? ", " : "", method);
+}
+
+static void choose_page(request *r)
+{
+    r->call = fetch_page;
+    if (strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0) return;
+    add_allowed(r, "GET");
+    add_allowed(r, "HEAD");
+    turn_away(r, 405, "pages can only be fetched");
+}
+
+static void choose_call(request *r)
+{
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
         if (!match(routes[i].path, r->url, r->id)) continue;
-        known = true;
-        if (strcmp(routes[i].method, r->method) != 0) {
-            r->allow = routes[i].method;
-            continue;
-        }
-        if (!routes[i].open && !may_ask(r)) return serve_error(r, 401, "this call needs the server's token");
-        return routes[i].call(r);
+        add_allowed(r, routes[i].method);
+        if (strcmp(routes[i].method, r->method) != 0) continue;
+        r->call = routes[i].call;
+        r->takes_body = strcmp(r->method, "POST") == 0;
+        if (!routes[i].open && !may_ask(r)) turn_away(r, 401, "this call needs the server's token");
+        return;
     }
-    if (!known) return serve_error(r, 404, "there is no such call; see /v1/openapi.json");
-    if (strcmp(r->method, "OPTIONS") == 0 && r->server->options->cors)
-        return serve_answer(r, 204, "text/plain", NULL, 0);
-    return serve_error(r, 405, "that path exists, but not with this method");
+    if (!r->allow[0])
+        turn_away(r, 404, "there is no such call; see /v1/openapi.json");
+    else if (strcmp(r->method, "OPTIONS") == 0 && r->server->options->cors)
+        r->call = agree;
+    else
+        turn_away(r, 405, "that path exists, but not with this method");
+}
+
+static const char too_large[] = "the request is larger than this server takes";
+
+static bool announces_too_much(const request *r)
+{
+    const char *length = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "Content-Length");
+    return length && strtoull(length, NULL, 10) > (unsigned long long)r->server->options->max_body;
+}
+
+/* Once, and from the head of the request alone: a body that will be refused must not fill the memory first,
+ * and a solve that has waited for its job must not be refused after all. */
+static void decide(request *r)
+{
+    if (too_many(r))
+        turn_away(r, 503, "too many connections are open; try again later");
+    else if (!host_is_local(r))
+        turn_away(r, 403, "this server answers only to localhost");
+    else if (announces_too_much(r))
+        turn_away(r, 413, too_large);
+    else if (strncmp(r->url, "/v1/", 4) != 0)
+        choose_page(r);
+    else
+        choose_call(r);
+}
+
+static enum MHD_Result answer(request *r)
+{
+    return r->call ? r->call(r) : serve_error(r, r->refused, r->why);
 }
 
 /* ---- requests ------------------------------------------------------------------------------------------ */
 
-static bool append(request *r, const char *bytes, size_t count)
+/* Keeps a piece of the body if the call reads it; anything else is swallowed, and answered at its end. */
+static bool take(request *r, const char *bytes, size_t count)
 {
+    if (!r->call || !r->takes_body) return true;
     if ((int64_t)(r->length + count) > r->server->options->max_body) {
-        r->too_large = true;
+        turn_away(r, 413, too_large);
         free(r->body);
         r->body = NULL;
         r->length = r->room = 0;
-        return true; /* swallow the rest, then say so */
+        return true;
     }
     if (r->length + count + 1 > r->room) {
         size_t room = r->room ? r->room : 4096;
@@ -238,6 +293,14 @@ static bool append(request *r, const char *bytes, size_t count)
     return true;
 }
 
+/* A client that asks before it sends its body can be refused at once. With the others the body is waited for:
+ * hanging up on someone who is sending may cost them the answer. */
+static bool asks_first(const request *r)
+{
+    const char *expects = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "Expect");
+    return expects && strcasecmp(expects, "100-continue") == 0;
+}
+
 enum MHD_Result serve_handle(void *context, struct MHD_Connection *connection, const char *url,
                              const char *method, const char *version, const char *upload, size_t *upload_size,
                              void **slot)
@@ -249,10 +312,11 @@ enum MHD_Result serve_handle(void *context, struct MHD_Connection *connection, c
         if (!r) return MHD_NO;
         *r = (request){.server = context, .connection = connection, .url = url, .method = method};
         *slot = r;
-        return MHD_YES;
+        decide(r);
+        return !r->call && asks_first(r) ? answer(r) : MHD_YES;
     }
     if (*upload_size) {
-        if (!r->too_large && !append(r, upload, *upload_size)) return MHD_NO;
+        if (!take(r, upload, *upload_size)) return MHD_NO;
         *upload_size = 0;
         return MHD_YES;
     }

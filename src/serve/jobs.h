@@ -28,7 +28,8 @@ typedef struct job_counts {
 } job_counts;
 
 invit_status job_pool_create(const serve_options *o, job_pool **out, invit_error *err);
-void job_pool_cancel(job_pool *pool); /* every job */
+/* Cancels every job and goes on; the fuzzer ends an input with it. */
+void job_pool_cancel(job_pool *pool);
 /* Cancels everything and waits until it has ended; whoever waits for a job is woken. */
 void job_pool_stop(job_pool *pool);
 void job_pool_destroy(job_pool *pool); /* stops first */

@@ -6,7 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const metric_names[] = {"exact", "euc_2d", "ceil_2d", "att", "geo", "haversine"};
+static const char *problem_name(int problem)
+{
+    return problem == INVIT_CVRP ? "cvrp" : "tsp";
+}
+
+static const char *metric_name(int metric)
+{
+    return invit_metric_name((invit_metric)metric);
+}
 
 __attribute__((format(printf, 2, 3))) static invit_status refuse(invit_error *err, const char *format, ...)
 {
@@ -65,19 +73,19 @@ invit_status wire_integer(const json_t *object, const char *key, int64_t low, in
     return INVIT_OK;
 }
 
-static invit_status read_choice(const json_t *object, const char *key, const char *const *names, int count,
+static invit_status read_choice(const json_t *object, const char *key, const char *(*name)(int), int count,
                                 int *out, invit_error *err)
 {
     const json_t *v = json_object_get(object, key);
     *out = 0;
     if (!v) return INVIT_OK;
     for (int i = 0; json_is_string(v) && i < count; i++)
-        if (strcmp(json_string_value(v), names[i]) == 0) {
+        if (strcmp(json_string_value(v), name(i)) == 0) {
             *out = i;
             return INVIT_OK;
         }
     return refuse(err, "\"%s\" must be one of the %d names the API description lists, for example \"%s\"",
-                  key, count, names[0]);
+                  key, count, name(0));
 }
 
 /* Coordinates as pairs; one array for the library. */
@@ -131,13 +139,13 @@ static invit_status read_labels(const json_t *labels, invit_instance *p, invit_e
 invit_status wire_read_instance(const json_t *object, int64_t max_nodes, invit_instance **out,
                                 invit_error *err)
 {
-    static const char *const problems[] = {"tsp", "cvrp"};
     *out = NULL;
     if (!json_is_object(object)) return refuse(err, "\"instance\" must be a JSON object with \"coords\"");
     int problem, metric;
     invit_status status = wire_only(object, "problem name coords demands capacity metric labels", err);
-    if (status == INVIT_OK) status = read_choice(object, "problem", problems, 2, &problem, err);
-    if (status == INVIT_OK) status = read_choice(object, "metric", metric_names, 6, &metric, err);
+    if (status == INVIT_OK) status = read_choice(object, "problem", problem_name, 2, &problem, err);
+    if (status == INVIT_OK)
+        status = read_choice(object, "metric", metric_name, INVIT_HAVERSINE + 1, &metric, err);
     if (status != INVIT_OK) return status;
     if (!json_object_get(object, "problem") &&
         (json_object_get(object, "demands") || json_object_get(object, "capacity")))
@@ -187,9 +195,9 @@ json_t *wire_write_instance(const invit_instance *p)
         if (globe && fabs(x) > 180) x = round(1e10 * remainder(x, 360)) / 1e10;
         json_array_append_new(coords, json_pack("[f,f]", x, xy[2 * i + 1]));
     }
-    json_object_set_new(o, "problem", json_string(invit_instance_problem(p) == INVIT_CVRP ? "cvrp" : "tsp"));
+    json_object_set_new(o, "problem", json_string(problem_name(invit_instance_problem(p))));
     json_object_set_new(o, "name", json_string(invit_instance_name(p)));
-    json_object_set_new(o, "metric", json_string(metric_names[invit_instance_metric(p)]));
+    json_object_set_new(o, "metric", json_string(metric_name(invit_instance_metric(p))));
     json_object_set_new(o, "coords", coords);
     if (invit_instance_label(p, 0)) {
         json_t *labels = json_array();
