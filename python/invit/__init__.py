@@ -55,13 +55,20 @@ def _array(values: Any, kind: Any, count: int) -> Any:
     return (kind * count)(*(flat if kind is c.c_double else [_whole("demands", v) for v in flat]))
 
 
-def _whole(what: str, value: Any) -> int:
+_INT32, _INT64, _UINT64 = 2**31 - 1, 2**63 - 1, 2**64 - 1  # the largest of each
+
+
+def _whole(what: str, value: Any, low: int = -2**63, high: int = _INT64) -> int:
     """A whole number that fits: ctypes would cut off what does not."""
-    if not (isinstance(value, numbers.Real) and int(value) == value):
-        raise InvitError(f"{what} must be whole numbers, not {value!r}")
-    if not -2**63 <= value < 2**63:
-        raise InvitError(f"{what}: {value!r} is too large")
-    return int(value)
+    try:
+        whole = int(value) if isinstance(value, numbers.Real) else None
+    except (OverflowError, ValueError):  # infinite, not a number
+        whole = None
+    if whole is None or whole != value:
+        raise InvitError(f"{what}: expected a whole number, not {value!r}")
+    if not low <= whole <= high:
+        raise InvitError(f"{what}: expected a number from {low} to {high}, not {value!r}")
+    return whole
 
 
 class Instance:
@@ -81,8 +88,8 @@ class Instance:
         elif demands is None or capacity is None:
             raise InvitError("vehicle routing needs both demands and capacity")
         else:
-            call("invit_instance_create_cvrp", xy, _array(demands, c.c_int64, n), n, _whole("capacity", capacity), kind,
-                 c.byref(out))
+            call("invit_instance_create_cvrp", xy, _array(demands, c.c_int64, n), n,
+                 _whole("capacity", capacity, 1, _INT32), kind, c.byref(out))
         self._handle = out
         call("invit_instance_set_name", out, name.encode())
 
@@ -262,7 +269,8 @@ def solve(coords: Union[Coords, Instance], demands: Optional[Sequence[int]] = No
         if not (time >= 0 and math.isfinite(time)):
             raise InvitError(f"time must be a number of seconds >= 0, not {time!r}")
         options.seconds = time
-    options.rollouts, options.seed, options.threads = rollouts or 0, seed, threads
+    options.rollouts = 0 if rollouts is None else _whole("rollouts", rollouts, 0, _INT32)
+    options.seed, options.threads = _whole("seed", seed, 0, _UINT64), _whole("threads", threads, 0, 4096)
     cancel, raised = c.c_int(0), []
 
     latest = Progress("construct", 0.0, -1.0, math.inf, 0)
@@ -313,10 +321,11 @@ def generate(problem: str = "tsp", size: int = 100, distribution: str = "uniform
     those of TSPLIB (dense patches, rows and grids) and CVRPLIB's X set (capacity, demands and depot)."""
     options, out = lib.invit_generate_defaults(), c.c_void_p()
     if capacity is not None:
-        options.capacity = capacity
+        options.capacity = _whole("capacity", capacity, 1, _INT32)
     options.like_library = library
     call("invit_generate_with", _choose("problem", problem, PROBLEMS), _choose("distribution", distribution, DISTRIBUTIONS),
-         size, seed, index, c.byref(options), c.byref(out))
+         _whole("size", size, 1, 10**9), _whole("seed", seed, 0, _UINT64), _whole("index", index, 0, _UINT64),
+         c.byref(options), c.byref(out))
     return Instance._adopt(out)
 
 
@@ -324,7 +333,7 @@ def read(path: Union[str, "os.PathLike[str]"], index: int = 0, capacity: Optiona
     """Instance `index` of a file in any format the library knows (TSPLIB, CVRPLIB, MSVDRP, lists, CSV, .npy).
 
     capacity: the vehicles', for a CSV table with demands that does not name one."""
-    out = c.c_void_p()
+    index, out = _whole("index", index, 0, _INT64), c.c_void_p()
     if capacity is None:
         call("invit_instance_read", os.fsencode(path), index, c.byref(out))
         return Instance._adopt(out)
@@ -333,7 +342,7 @@ def read(path: Union[str, "os.PathLike[str]"], index: int = 0, capacity: Optiona
     reader = c.c_void_p()
     call("invit_reader_open", os.fsencode(path), c.byref(reader))
     try:
-        lib.invit_reader_set_capacity(reader, _whole("capacity", capacity))
+        lib.invit_reader_set_capacity(reader, _whole("capacity", capacity, 1, _INT32))
         call("invit_reader_next", reader, c.byref(out))
     finally:
         lib.invit_reader_close(reader)

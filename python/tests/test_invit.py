@@ -136,16 +136,39 @@ class Refuse(unittest.TestCase):
         self.refuses("expected coordinates from", [(0, 0), (1, float("nan"))], time=0, construct="greedy")
         self.refuses("two columns", [(0, 0, 0), (1, 1, 1)], time=0)
         self.refuses("two columns", [(0, 0), (3,), (1, 2, 3)], time=0)
-        self.refuses("too large", SQUARE, [0, 1, 1, 1], 2**64 + 5, time=0, construct="savings")
+        self.refuses("capacity: expected a number from 1", SQUARE, [0, 1, 1, 1], 2**64 + 5, time=0, construct="savings")
         self.refuses("own demands", invit.Instance(SQUARE), metric="euc_2d", time=0)
         self.refuses("nodes", [], time=0, construct="greedy")
         self.refuses("demand 9", SQUARE, [0, 9, 1, 1], 5, time=0, construct="savings")
-        self.refuses("whole numbers", SQUARE, [0, 1.5, 1, 1], 5, time=0, construct="savings")
+        self.refuses("whole number", SQUARE, [0, 1.5, 1, 1], 5, time=0, construct="savings")
         self.refuses("both demands and capacity", SQUARE, [0, 1, 1, 1], time=0)
         self.refuses("metric must be", SQUARE, metric="manhattan", time=0)
         self.refuses("seconds", SQUARE, time=-1)
         with self.assertRaises(invit.InvitError):
             invit.Model("/nowhere/model.safetensors")
+
+    def test_numbers_are_not_cut_off(self):
+        """What C's types cannot hold is refused; seed=-1 would otherwise be 2**64 - 1, rollouts=2**32 + 3 be 3."""
+        wrong = (-1, 2**64 + 7, 1.5, math.nan, math.inf, -math.inf, 10**400, "7", None)
+        for value in wrong:
+            for name in ("size", "seed", "index") + (("capacity",) if value is not None else ()):
+                with self.assertRaisesRegex(invit.InvitError, f"{name}: expected"):
+                    invit.generate("cvrp", **{"size": 9, name: value})
+            for name in ("seed", "threads") + (("rollouts",) if value is not None else ()):
+                self.refuses(f"{name}: expected", SQUARE, time=0, construct="greedy", **{name: value})
+            with self.assertRaisesRegex(invit.InvitError, "index: expected"):
+                invit.read("/nowhere/x.tsp", index=value)
+        self.refuses("rollouts: expected", SQUARE, time=0, rollouts=2**32 + 3)
+        self.refuses("threads: expected", SQUARE, time=0, threads=2**32 + 1, construct="greedy")
+        self.refuses("demands: expected a whole number", SQUARE, [0, 1, math.nan, 1], 5, time=0)
+        self.refuses("capacity: expected a whole number", SQUARE, [0, 1, 1, 1], math.inf, time=0)
+
+    def test_numbers_that_fit_are_taken(self):
+        self.assertEqual(len(invit.generate(size=7.0, seed=2**64 - 1, index=2**64 - 1)), 7)
+        solution = invit.solve(SQUARE, time=0, seed=2**64 - 1, threads=1, construct="greedy")
+        self.assertEqual(len(solution.tour), 4)
+        if numpy is not None:
+            self.assertEqual(len(invit.generate(size=numpy.int16(7), seed=numpy.uint64(2**64 - 1))), 7)
 
 
 class Files(unittest.TestCase):
