@@ -43,6 +43,8 @@ static void help_and_version(void **state)
     assert_int_equal(invit("help plot"), 0);
     assert_true(says("usage: invit plot"));
     assert_int_equal(invit("help nonsense"), 2);
+    assert_int_equal(invit("help --help"), 0);
+    assert_true(says("usage: invit COMMAND"));
 }
 
 /* Every command in --help answers --help with options, and refuses an unknown one with exit code 2. */

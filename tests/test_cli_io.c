@@ -50,6 +50,15 @@ static void expect(int code, const char *text)
     if (!strstr(output, text)) fail_msg("exit code %d, output '%s', expected '%s'", code, output, text);
 }
 
+static void a_configuration_file_cannot_name_another(void **state)
+{
+    (void)state;
+    assert_int_equal(run("echo 'config = other' > c; invit gen tsp --config c"), 2);
+    expect(2, "c:1: a configuration file cannot name another one");
+    assert_int_equal(run("echo 'confgi = other' > c; invit gen tsp --config c"), 2);
+    assert_null(strstr(output, "did you mean"));
+}
+
 /* The checksum was recorded once; every machine must give it. */
 static void the_same_seed_gives_the_same_bytes(void **state)
 {
@@ -80,6 +89,15 @@ static void instances_go_to_files_directories_and_patterns(void **state)
     expect(0, "EUC_2D");
     assert_int_equal(run("invit gen tsp -n 20 -c 3 -f tsplib -o x.tsp"), 2);
     expect(2, "need a directory or a pattern");
+    assert_int_equal(run("invit gen tsp -n 20 -c 3 -f tsplib -o new/ && ls new | wc -l"), 0);
+    expect(0, "3\n");
+    assert_int_equal(run("invit gen cvrp -n 20 -o other/ && ls other"), 0);
+    expect(0, "cvrp20-uniform-s1-i0.vrp\n");
+    assert_int_equal(run("invit gen tsp -n 20 -c 3 -o no/where/"), 1);
+    expect(1, "no/where/: cannot create: No such file");
+    assert_int_equal(run("invit gen tsp -n 20 -f msvdrp -o new2/; ls"), 0);
+    expect(0, "MSVDRP sets are one file");
+    assert_null(strstr(strstr(output, "one file"), "new2"));
     assert_int_equal(run("invit gen tsp -n 20 -c 2 -f tsplib -o 'x-%%s.tsp'"), 1);
     expect(1, "expected a pattern with one %d");
     assert_int_equal(run("invit gen tsp -n 0"), 2);
@@ -87,6 +105,17 @@ static void instances_go_to_files_directories_and_patterns(void **state)
     expect(2, "expected tsp, cvrp or msvdrp");
     assert_int_equal(run("invit gen tsp -o no/such/file"), 1);
     expect(1, "no/such/file: cannot create");
+}
+
+/* Lines of one pair each are a list of nodes to every reader. */
+static void single_nodes_are_not_a_list(void **state)
+{
+    (void)state;
+    assert_int_equal(run("invit gen tsp -n 1 -c 5 -o one.txt"), 2);
+    expect(2, "-f tsplib");
+    assert_int_equal(run("invit gen tsp -n 1 -c 5 -f tsplib -o one/ && ls one | wc -l"), 0);
+    expect(0, "5\n");
+    assert_int_equal(run("invit gen tsp -n 1 && invit gen cvrp -n 1 -c 2"), 0);
 }
 
 static void a_full_disk_or_a_closed_pipe_is_an_error(void **state)
@@ -155,7 +184,9 @@ int main(void)
 {
 #define IN_DIRECTORY(f) cmocka_unit_test_setup_teardown(f, enter_directory, leave_directory)
     const struct CMUnitTest tests[] = {
+        IN_DIRECTORY(a_configuration_file_cannot_name_another),
         IN_DIRECTORY(the_same_seed_gives_the_same_bytes),
+        IN_DIRECTORY(single_nodes_are_not_a_list),
         IN_DIRECTORY(instances_go_to_files_directories_and_patterns),
         IN_DIRECTORY(a_full_disk_or_a_closed_pipe_is_an_error),
         IN_DIRECTORY(solutions_are_checked),

@@ -55,7 +55,8 @@ static const cli_option options[] = {
      .offset = offsetof(values, output),
      .metavar = "FILE",
      .fallback = "standard output",
-     .help = "a file; for TSPLIB also a directory or a pattern with %d, one file an instance"},
+     .help =
+         "a file; for TSPLIB also a directory (NAME/ makes one) or a pattern with %d, one file an instance"},
     {.name = "format",
      .modes = TSP | CVRP,
      .letter = 'f',
@@ -248,10 +249,24 @@ static bool ends_in(const char *path, const char *extension)
     return n > k && strcasecmp(path + n - k, extension) == 0;
 }
 
-static int gen_set(values *v, invit_problem problem)
+/* CLI_GO, or the exit code after saying why there is none. */
+static int make_directory(const char *path)
+{
+    if (mkdir(path, 0777) == 0 || errno == EEXIST) return CLI_GO;
+    return cli_fail("%s: cannot create: %s", path, strerror(errno));
+}
+
+/* There, or to be made, which a slash at the end says. */
+static bool is_directory(const char *path)
 {
     struct stat info;
-    bool directory = stat(v->output, &info) == 0 && S_ISDIR(info.st_mode);
+    size_t n = strlen(path);
+    return (n > 0 && path[n - 1] == '/') || (stat(path, &info) == 0 && S_ISDIR(info.st_mode));
+}
+
+static int gen_set(values *v, invit_problem problem)
+{
+    bool directory = is_directory(v->output);
     bool pattern = !directory && strchr(v->output, '%');
     bool tsplib =
         v->format == FORMAT_TSPLIB ||
@@ -260,8 +275,17 @@ static int gen_set(values *v, invit_problem problem)
     if (!tsplib && v->scale > 0)
         return cli_bad_usage("--scale is for TSPLIB files; MSVDRP sets keep the unit square");
     if (tsplib && v->count > 1 && !directory && !pattern)
-        return cli_bad_usage("%lld TSPLIB files need a directory or a pattern with %%d as --output",
+        return cli_bad_usage("%lld TSPLIB files need a directory or a pattern with %%d as --output; -o NAME/ "
+                             "makes a directory",
                              (long long)v->count);
+    if (!tsplib && problem == INVIT_TSP && v->size == 1 && v->count > 1)
+        return cli_bad_usage("%lld instances of one node would be read back as one of %lld; write TSPLIB "
+                             "files: -f tsplib -o NAME/",
+                             (long long)v->count, (long long)v->count);
+    if (directory) {
+        int code = make_directory(v->output);
+        if (code != CLI_GO) return code;
+    }
     cli_progress progress;
     invit_error err;
     cli_control(&progress, v->common.quiet);
@@ -306,8 +330,8 @@ static int gen_msvdrp(values *v)
     cli_progress progress;
     cli_control(&progress, v->common.quiet);
     if (strcmp(v->output, "-") == 0) return cli_bad_usage("gen msvdrp needs a directory: -o DIR");
-    if (mkdir(v->output, 0777) != 0 && errno != EEXIST)
-        return cli_fail("%s: cannot create: %s", v->output, strerror(errno));
+    int code = make_directory(v->output);
+    if (code != CLI_GO) return code;
     int made = 0, kept = 0;
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
         for (v->dist = INVIT_UNIFORM; v->dist <= INVIT_IMPLOSION; v->dist++) {

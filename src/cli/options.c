@@ -343,14 +343,14 @@ static const cli_option *find_letter(const cli_spec *spec, char letter)
     return letter == 'h' ? &help_option : NULL;
 }
 
+/* `where` is the place in a configuration file, or "" on the command line. */
 static int unknown_option(const cli_spec *spec, const char *where, const char *name, size_t length)
 {
     const char *names[128];
     char word[64];
     int count = 0;
     for (const cli_option *o = spec->options; o && o->name && count < 126; o++) names[count++] = o->name;
-    names[count++] = "config";
-    names[count++] = "help";
+    if (!*where) names[count++] = "config", names[count++] = "help";
     snprintf(word, sizeof word, "%.*s", (int)length, name);
     const char *near = cli_nearest(word, names, count);
     if (near) return cli_bad_usage("%sunknown option '%s'; did you mean '%s'?", where, word, near);
@@ -473,7 +473,9 @@ static int read_config(const cli_spec *spec, void *values, cli_args *args, const
         key = trim(key);
         const cli_option *o = find_long(spec, key, strlen(key));
         if (!o || o == &help_option || o == &config_option) {
-            code = unknown_option(spec, where, key, strlen(key));
+            code = o == &config_option
+                       ? cli_bad_usage("%sa configuration file cannot name another one", where)
+                       : unknown_option(spec, where, key, strlen(key));
             break;
         }
         size_t length = strlen(value);
