@@ -202,7 +202,8 @@ static void reinforce_shortens_tours(void **state)
         o.batch = 64, o.lanes = 4, o.augment = 8;
         o.lr = 1e-3;
         run_to_the_end(&o, false);
-        assert_int_equal(isnan(logged(o.run, "epoch_model", true)), i != 0); /* nothing frozen: no comparison */
+        assert_int_equal(isnan(logged(o.run, "epoch_model", true)),
+                         i != 0); /* nothing frozen: no comparison */
         if (!LEARNS) continue;
         assert_true(logged(o.run, "length", true) < 0.95 * logged(o.run, "length", false));
         if (i == 0) {
@@ -449,6 +450,52 @@ static void other_models_are_refused(void **state)
     assert_int_equal(invit_train(&other, true, NULL, NULL, &err), INVIT_ERR_INPUT);
 }
 
+/* Neither the directory nor anything in it. */
+static void refused_options_leave_nothing(void **state)
+{
+    (void)state;
+    invit_train_options o;
+    invit_error err = {0};
+    struct stat st;
+    char path[1200];
+    for (int i = 0; i < 3; i++) {
+        tiny(&o, INVIT_TSP, INVIT_IMITATE, "refused");
+        if (i == 0) o.dim = 7;
+        if (i == 1) strcpy(o.init, "/nonexistent.safetensors");
+        if (i == 2) strcpy(o.data, "nonsense:7");
+        assert_int_not_equal(invit_train(&o, false, NULL, NULL, &err), INVIT_OK);
+        assert_int_not_equal(stat(o.run, &st), 0);
+        assert_int_equal(mkdir(o.run, 0777), 0); /* one that was there stays, and stays empty */
+        assert_int_not_equal(invit_train(&o, false, NULL, NULL, &err), INVIT_OK);
+        assert_int_equal(rmdir(o.run), 0);
+    }
+    tiny(&o, INVIT_TSP, INVIT_IMITATE, "refused");
+    snprintf(path, sizeof path, "%s/config", o.run);
+    mkdir(o.run, 0777);
+    fclose(fopen(path, "w"));
+    assert_int_equal(invit_train(&o, false, NULL, NULL, &err), INVIT_ERR_ARGUMENT);
+    unlink(path);
+    assert_int_equal(rmdir(o.run), 0);
+}
+
+/* On the command line the problem may be named again, but not another. */
+static void a_resumed_run_keeps_its_problem(void **state)
+{
+    (void)state;
+    invit_train_options o;
+    tiny(&o, INVIT_TSP, INVIT_IMITATE, "kept");
+    o.steps = 2;
+    run_to_the_end(&o, false);
+    static const char *const named[] = {"", "tsp", "cvrp", "nonsense"};
+    static const int code[] = {0, 0, 2, 2};
+    for (int i = 0; i < 4; i++) {
+        char command[2048];
+        snprintf(command, sizeof command, "'%s' train %s --resume '%.1000s' >/dev/null 2>&1", TEST_BINARY,
+                 named[i], o.run);
+        assert_int_equal(WEXITSTATUS(system(command)), code[i]);
+    }
+}
+
 static void views_can_be_added(void **state)
 {
     (void)state;
@@ -612,6 +659,8 @@ int main(void)
         cmocka_unit_test(kills_change_nothing),
         cmocka_unit_test(label_files_teach),
         cmocka_unit_test(other_models_are_refused),
+        cmocka_unit_test(refused_options_leave_nothing),
+        cmocka_unit_test(a_resumed_run_keeps_its_problem),
         cmocka_unit_test(views_can_be_added),
         cmocka_unit_test(damage_is_noticed),
         cmocka_unit_test(runs_that_blow_up_stop),

@@ -143,6 +143,19 @@ static bool is_flag(int argc, char **argv, const char *name)
     return false;
 }
 
+/* The run's own options; a problem that is named all the same must be the run's. */
+static int load_run(const char *directory, const char *problem, invit_train_options *o, invit_error *err)
+{
+    if (invit_train_load(directory, o, err) != INVIT_OK) return cli_report(err);
+    invit_train_options named = *o;
+    if (problem && invit_train_set(&named, "problem", problem, err) != INVIT_OK)
+        return cli_bad_usage("%s", err->message);
+    if (named.problem == o->problem) return CLI_GO;
+    return cli_bad_usage(
+        "%s is a run for %s and cannot go on with %s; leave the problem out, or begin a new run", directory,
+        o->problem == INVIT_TSP ? "tsp" : "cvrp", problem);
+}
+
 /* First the problem and the method, since they choose the defaults, then everything that was given. */
 static int gather(const values *v, const table *t, const char *problem, int argc, char **argv,
                   invit_train_options *o, invit_error *err)
@@ -151,10 +164,11 @@ static int gather(const values *v, const table *t, const char *problem, int argc
     for (int i = 0; i < t->library; i++) {
         if (!v->text[i]) continue;
         if (strcmp(t->option[i].name, "method") == 0) method = v->text[i];
-        if (strcmp(t->option[i].name, "problem") == 0 && !problem) problem = v->text[i];
+        if (strcmp(t->option[i].name, "problem") == 0 && !problem && !v->resume) problem = v->text[i];
     }
     if (v->resume) {
-        if (invit_train_load(v->resume, o, err) != INVIT_OK) return cli_report(err);
+        int code = load_run(v->resume, problem, o, err);
+        if (code != CLI_GO) return code;
     } else {
         if (!problem) return cli_bad_usage("train: name the problem, tsp or cvrp");
         invit_train_options probe;
@@ -238,7 +252,8 @@ int cmd_train(int argc, char **argv)
     bool label = args.count > 0 && strcmp(args.item[0], "label") == 0;
     const char *problem = args.count > label ? args.item[label] : NULL;
     invit_error err = {0};
-    code = gather(&v, t, problem, argc, argv, &o, &err);
+    code = args.count > label + 1 ? cli_bad_usage("train: unexpected argument '%s'", args.item[label + 1])
+                                  : gather(&v, t, problem, argc, argv, &o, &err);
     if (code == CLI_GO) {
         join_command(argc, argv, o.command, sizeof o.command);
         code = label ? run_label(&v, &o) : run_train(&v, &o);

@@ -355,19 +355,26 @@ static invit_status finish(run *r, bool *finished, invit_error *err)
 
 /* ---- beginning ----------------------------------------------------------------------------------------- */
 
-static invit_status open_directory(run *r, const invit_train_options *o, bool resume, invit_error *err)
+/* A run to resume must be there, a new one must not. */
+static invit_status look_for_run(run *r, const invit_train_options *o, bool resume, invit_error *err)
 {
     if (!o->run[0]) return inv_fail(err, INVIT_ERR_ARGUMENT, "a run needs a directory: --run DIR");
     name_files(r, o->run);
     if (!r->writer) return INVIT_OK;
     if (resume && !exists(r->config))
         return inv_fail(err, INVIT_ERR_INPUT, "%s: there is no run to resume", o->run);
-    if (!resume) INV_CHECK(make_directory(o->run, err));
-    INV_CHECK(lock_directory(r, err));
     if (!resume && exists(r->config))
         return inv_fail(err, INVIT_ERR_ARGUMENT,
                         "%s already holds a run; resume it, or name another directory", o->run);
     return INVIT_OK;
+}
+
+static invit_status open_directory(run *r, const invit_train_options *o, bool resume, invit_error *err)
+{
+    if (!r->writer) return INVIT_OK;
+    if (!resume) INV_CHECK(make_directory(o->run, err));
+    INV_CHECK(lock_directory(r, err));
+    return look_for_run(r, o, resume, err); /* someone else may have begun one before the lock */
 }
 
 /* The configuration, with a bound that a resumed run is given anew, and the log. */
@@ -432,8 +439,10 @@ invit_status invit_train(const invit_train_options *options, bool resume, const 
     invit_status status;
     INV_TRY(inv_comm_create(&comm, err));
     r.writer = inv_comm_rank(comm) == 0;
-    INV_TRY(inv_comm_agree(comm, open_directory(&r, options, resume, err), err));
+    INV_TRY(inv_comm_agree(comm, look_for_run(&r, options, resume, err), err));
+    /* the trainer first: options that it refuses leave no directory behind */
     INV_TRY(inv_comm_agree(comm, inv_trainer_create(options, control, comm, &r.t, err), err));
+    INV_TRY(inv_comm_agree(comm, open_directory(&r, options, resume, err), err));
     INV_TRY(begin(&r, resume, err));
     INV_TRY(train(&r, &finished, err));
     INV_TRY(finish(&r, &finished, err));
