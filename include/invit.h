@@ -402,9 +402,10 @@ INVIT_API double invit_default_seconds(int64_t nodes);
 /* Constructs a solution, improves it while there is time, and checks it independently of the solver. `model` may be
  * NULL when the construction does not need one; options and result may be NULL. The time limit is kept within 0.1 s + 1 %:
  * rollouts that would not end in a tenth of it (half of it, when their number is given) are given up, and if none is left
- * a quick construction takes their place. Greedy, nearest-neighbour and savings constructions that are asked for by name always run
- * to their end (seconds for a million nodes). When the caller cancels, the best solution so far is the answer, or INVIT_ERR_CANCELLED
- * if there is none. Except for time limits and cancelling, the result depends on the arguments alone; construction is the same for any number of threads. */
+ * a quick construction takes their place. Greedy, nearest-neighbour and savings constructions that are asked for by name
+ * always run to their end (seconds for a million nodes). When the caller cancels, the best solution so far is the answer,
+ * or INVIT_ERR_CANCELLED if there is none. Except for time limits and cancelling, the result depends on the arguments
+ * alone, the number of threads among them; construction is the same for any. */
 INVIT_API invit_status invit_solve(const invit_instance *instance, const invit_model *model,
                                    const invit_solve_options *options, invit_solution **solution,
                                    invit_solve_result *result, invit_error *err);

@@ -28,7 +28,7 @@ typedef struct cli_method {
      .choices = "search|neural|both", .help = "local search, parts rebuilt by the policy, or both in turn"}, \
     {.name = "iterations", .type = CLI_INT64, .offset = offsetof(values, field.iterations), .metavar = "N",  \
      .fallback = "no limit", .min = 0, .max = 1e18,                                                          \
-     .help = "improvement steps; without --time this makes a run reproducible"}
+     .help = "improvement steps; without --time and with the same --threads a run is reproducible"}
 /* clang-format on */
 
 cli_method cli_method_defaults(void);
