@@ -1,4 +1,5 @@
 /* Foundations: random numbers, threads, instances as objects. */
+#define _GNU_SOURCE /* the stack of a running thread */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include "problem/problem.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 static void normal_has_the_right_moments(void **state)
@@ -62,6 +64,36 @@ static void parallel_runs_every_member_once(void **state)
     assert_int_equal(seen, 0x1111);
 }
 
+#ifdef __GLIBC__
+static void measure_stack(void *context, int member)
+{
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+    pthread_attr_getstacksize(&attributes, (size_t *)context + member);
+    pthread_attr_destroy(&attributes);
+}
+
+/* With the default of musl, and with a large one, which is left as it is. */
+static void threads_have_room(void **state)
+{
+    (void)state;
+    static const size_t usual[] = {128 << 10, 4 << 20}, least[] = {1 << 20, 4 << 20};
+    pthread_attr_t before, changed;
+    assert_int_equal(pthread_getattr_default_np(&before), 0);
+    for (int i = 0; i < 2; i++) {
+        size_t stack[2] = {0, 0};
+        pthread_attr_init(&changed);
+        pthread_attr_setstacksize(&changed, usual[i]);
+        assert_int_equal(pthread_setattr_default_np(&changed), 0);
+        inv_parallel(2, measure_stack, stack);
+        assert_in_range(stack[1], least[i] * 3 / 4, least[i] * 2); /* a guard page counts or not */
+        pthread_attr_destroy(&changed);
+    }
+    assert_int_equal(pthread_setattr_default_np(&before), 0);
+    pthread_attr_destroy(&before);
+}
+#endif
+
 static void instances_refuse_nonsense(void **state)
 {
     (void)state;
@@ -78,8 +110,13 @@ static void instances_refuse_nonsense(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(normal_has_the_right_moments),   cmocka_unit_test(exponential_has_mean_one),
-        cmocka_unit_test(below_is_even),                  cmocka_unit_test(parallel_runs_every_member_once),
+        cmocka_unit_test(normal_has_the_right_moments),
+        cmocka_unit_test(exponential_has_mean_one),
+        cmocka_unit_test(below_is_even),
+        cmocka_unit_test(parallel_runs_every_member_once),
+#ifdef __GLIBC__
+        cmocka_unit_test(threads_have_room),
+#endif
         cmocka_unit_test(instances_refuse_nonsense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

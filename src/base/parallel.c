@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "base/parallel.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,6 +14,21 @@ int inv_threads(int wanted)
 #endif
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     return cores > 0 ? (int)cores : 1;
+}
+
+enum { LEAST_STACK = 1 << 20 };
+
+int inv_thread_start(pthread_t *thread, void *(*fn)(void *), void *context)
+{
+    pthread_attr_t attributes;
+    size_t stack;
+    int failed = pthread_attr_init(&attributes);
+    if (failed) return failed;
+    if (pthread_attr_getstacksize(&attributes, &stack) == 0 && stack < LEAST_STACK)
+        pthread_attr_setstacksize(&attributes, LEAST_STACK);
+    failed = pthread_create(thread, &attributes, fn, context);
+    pthread_attr_destroy(&attributes);
+    return failed;
 }
 
 typedef struct member {
@@ -37,7 +51,7 @@ void inv_parallel(int threads, void (*fn)(void *, int), void *context)
     int started = 0;
     for (int i = 1; team && i < threads; i++) {
         team[i] = (member){.fn = fn, .context = context, .index = i};
-        if (pthread_create(&team[i].thread, NULL, run_member, &team[i]) != 0) break;
+        if (inv_thread_start(&team[i].thread, run_member, &team[i]) != 0) break;
         started = i;
     }
     fn(context, 0);

@@ -1,5 +1,7 @@
 #include "learn/team.h"
 
+#include "base/parallel.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -66,7 +68,7 @@ invit_status inv_team_create(int threads, inv_team **out, invit_error *err)
     for (int i = 1; i < threads; i++) { /* a smaller team does the same work */
         helper *h = &helpers[i - 1];
         *h = (helper){.team = t, .member = i};
-        if (pthread_create(&h->thread, NULL, help, h) != 0) break;
+        if (inv_thread_start(&h->thread, help, h) != 0) break;
         t->size++;
     }
     *out = t;

@@ -332,6 +332,22 @@ static void *work(void *p)
     return NULL;
 }
 
+/* A solve runs on the worker itself and wants more stack than some C libraries give a thread (see
+ * inv_thread_start in base/parallel.h, which is the library's own). */
+static int start_worker(job_pool *pool, pthread_t *thread)
+{
+    enum { LEAST_STACK = 1 << 20 };
+    pthread_attr_t attributes;
+    size_t stack;
+    int failed = pthread_attr_init(&attributes);
+    if (failed) return failed;
+    if (pthread_attr_getstacksize(&attributes, &stack) == 0 && stack < LEAST_STACK)
+        pthread_attr_setstacksize(&attributes, LEAST_STACK);
+    failed = pthread_create(thread, &attributes, work, pool);
+    pthread_attr_destroy(&attributes);
+    return failed;
+}
+
 invit_status job_pool_create(const serve_options *o, job_pool **out, invit_error *err)
 {
     job_pool *pool = calloc(1, sizeof *pool);
@@ -343,7 +359,7 @@ invit_status job_pool_create(const serve_options *o, job_pool **out, invit_error
     pool->thread = calloc((size_t)o->workers, sizeof *pool->thread);
     invit_status status = solve_context_create(o, &pool->solver, err);
     while (status == INVIT_OK && pool->thread && pool->workers < o->workers) {
-        if (pthread_create(&pool->thread[pool->workers], NULL, work, pool) != 0) break;
+        if (start_worker(pool, &pool->thread[pool->workers]) != 0) break;
         pool->workers++;
     }
     if (status == INVIT_OK && pool->workers < o->workers) {
