@@ -602,7 +602,8 @@ INVIT_API const char *invit_eval_set_name(int i);
 INVIT_API invit_status invit_eval_msvdrp(const invit_eval_options *options, invit_report **out, int32_t *failures,
                                          invit_error *err);
 /* Files and folders of TSPLIB and CVRPLIB instances (.tsp, .vrp): a table by instance and one by size. The reference is
- * the built-in best-known value, options->best_known, or the .opt.tour, .tour or .sol file beside the instance. */
+ * the one of options->best_known, the built-in best-known value, or the solution in a file beside the instance (.opt.tour or
+ * .tour for a TSP, .sol for a CVRP), which the table's note then names. */
 INVIT_API invit_status invit_eval_files(const invit_eval_options *options, const char *const *paths, int32_t count,
                                         invit_report **out, int32_t *failures, invit_error *err);
 

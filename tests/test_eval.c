@@ -381,6 +381,67 @@ static void same_names_and_many_in_a_file(void **state)
     invit_report_destroy(report);
 }
 
+/* Each problem has its own kind of solution file; the other one's may lie beside it. */
+static void references_beside_fit_the_problem(void **state)
+{
+    (void)state;
+    invit_error err;
+    invit_report *report;
+    int32_t failures;
+    invit_eval_options o = invit_eval_defaults();
+    o.solve.construct = INVIT_CONSTRUCT_NEAREST;
+    spit(in_folder("p.tsp"), square);
+    spit(in_folder("p.tour"), "TYPE: TOUR\nDIMENSION: 4\nTOUR_SECTION\n1\n2\n3\n4\n-1\nEOF\n");
+    spit(in_folder("p.vrp"),
+         "NAME: p\nTYPE: CVRP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\nCAPACITY: 2\nNODE_COORD_SECTION\n"
+         "1 0 0\n2 0 10\n3 10 0\nDEMAND_SECTION\n1 0\n2 1\n3 2\nDEPOT_SECTION\n1\n-1\nEOF\n");
+    spit(in_folder("p.sol"), "Route #1: 1\nRoute #2: 2\nCost 40\n");
+    const char *paths[] = {folder};
+    assert_int_equal(invit_eval_files(&o, paths, 1, &report, &failures, &err), INVIT_OK);
+    assert_int_equal(failures, 0);
+    json_t *tsp = table(report, "TSP by instance"), *cvrp = table(report, "CVRP by instance");
+    assert_true(number(tsp, 0, "reference") == 40 && number(cvrp, 0, "reference") == 40);
+    assert_non_null(strstr(json_string_value(json_object_get(tsp, "note")), "p.tour"));
+    assert_non_null(strstr(json_string_value(json_object_get(cvrp, "note")), "p.sol"));
+    json_decref(tsp);
+    json_decref(cvrp);
+    invit_report_destroy(report);
+    /* the other kind alone: not a reference, and no failure */
+    assert_int_equal(unlink(in_folder("p.sol")), 0);
+    assert_int_equal(invit_eval_files(&o, paths, 1, &report, &failures, &err), INVIT_OK);
+    assert_int_equal(failures, 0);
+    cvrp = table(report, "CVRP by instance");
+    assert_true(isnan(number(cvrp, 0, "reference")));
+    assert_null(json_object_get(cvrp, "note"));
+    json_decref(cvrp);
+    invit_report_destroy(report);
+}
+
+static void a_file_keeps_its_order(void **state)
+{
+    (void)state;
+    invit_error err;
+    invit_report *report;
+    int32_t failures;
+    invit_eval_options o = invit_eval_defaults();
+    o.solve.construct = INVIT_CONSTRUCT_NEAREST;
+    o.limit = 3;
+    char text[1024] = "";
+    for (int i = 0; i < 12; i++) sprintf(text + strlen(text), "0,0 0,%d %d,0\n", i + 1, i + 1);
+    spit(in_folder("many.txt"), text);
+    const char *paths[] = {in_folder("many.txt")};
+    assert_int_equal(invit_eval_files(&o, paths, 1, &report, &failures, &err), INVIT_OK);
+    json_t *t = table(report, "TSP by instance");
+    for (int i = 0; i < 3; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "many#%d", i);
+        json_t *row = json_array_get(json_object_get(t, "rows"), (size_t)i);
+        assert_string_equal(json_string_value(json_object_get(row, "instance")), name);
+    }
+    json_decref(t);
+    invit_report_destroy(report);
+}
+
 static void best_known_values_from_a_file(void **state)
 {
     (void)state;
@@ -419,6 +480,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_model_is_asked_for, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(libraries_are_measured, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(same_names_and_many_in_a_file, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(references_beside_fit_the_problem, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(a_file_keeps_its_order, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(best_known_values_from_a_file, make_folder, remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,10 +18,12 @@
 
 typedef struct library_item {
     char *path;
+    int32_t index;            /* of the instance in its file */
     char key[128];            /* what the journal calls it: its name, or where it is when the name is taken */
     invit_instance *instance; /* NULL: could not be read */
     double reference;         /* NaN: none               */
-    dev_t device;             /* which file it is, whatever its path */
+    const char *beside; /* ending of the file beside the instance that it is from; NULL: another source */
+    dev_t device;       /* which file it is, whatever its path */
     ino_t inode;
     const inv_published_instance *published;
     inv_outcome outcome;
@@ -88,6 +90,7 @@ static invit_status add_file(library *lib, const char *path, invit_error *err)
             break;
         }
         x->instance = p;
+        x->index = lib->count - 1 - first;
         if (read == INVIT_OK) continue;
         snprintf(x->outcome.error, sizeof x->outcome.error, "%.250s", why.message);
         break;
@@ -132,7 +135,7 @@ static int32_t size_of(const library_item *x)
     return x->instance ? x->instance->n - (x->instance->problem == INVIT_CVRP) : INT32_MAX;
 }
 
-/* TSP before CVRP, then by size, then by name; what could not be read comes last. */
+/* TSP before CVRP, then by size, then by file and the place in it; what could not be read comes last. */
 static int by_problem_and_size(const void *a, const void *b)
 {
     const library_item *x = a, *y = b;
@@ -140,38 +143,56 @@ static int by_problem_and_size(const void *a, const void *b)
     if (p != q) return p - q;
     if (size_of(x) != size_of(y)) return size_of(x) < size_of(y) ? -1 : 1;
     int by_path = strcmp(x->path, y->path);
-    return by_path ? by_path
-                   : strcmp(x->instance ? x->instance->name : "", y->instance ? y->instance->name : "");
+    return by_path ? by_path : x->index - y->index;
 }
 
 /* ---- references --------------------------------------------------------------------------------- */
 
-/* A solution file beside the instance: its own length counts, once it has been checked. */
-static invit_status from_solution_beside(const library_item *x, double *value, invit_error *err)
+/* The file beside the instance that has its name and that ending. */
+static void path_beside(const library_item *x, const char *end, char *path, size_t size)
 {
-    static const char *const ends[] = {".opt.tour", ".tour", ".sol"};
     const char *slash = strrchr(x->path, '/'), *dot = strrchr(slash ? slash : x->path, '.');
     int stem = dot ? (int)(dot - x->path) : (int)strlen(x->path);
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    snprintf(path, size, "%.*s%s", stem, x->path, end);
+}
+
+/* The length of the solution in that file, once it has been checked. */
+static invit_status checked_length(const library_item *x, const char *path, double *value, invit_error *err)
+{
+    invit_solution *s = NULL;
+    invit_check_result check;
+    invit_solution_info info;
+    INV_CHECK(invit_solution_read(path, x->instance, x->index, &s, &info, err));
+    invit_status status = invit_check(x->instance, s, &check, err);
+    invit_solution_destroy(s);
+    INV_CHECK(status);
+    if (!check.feasible)
+        return inv_fail(err, INVIT_ERR_INPUT, "%s: not a solution of %s: %s", path, x->path, check.message);
+    if (!isnan(info.length) && fabs(info.length - check.length) > INV_STATED_TOLERANCE * check.length)
+        return inv_fail(err, INVIT_ERR_INPUT, "%s: states length %.9g, but on %s it is %.9g", path,
+                        info.length, x->path, check.length);
+    *value = check.length;
+    return INVIT_OK;
+}
+
+/* A solution file beside the instance. One with the usual ending of the problem has to fit; one with the
+ * other problem's is looked at last, and may well belong to an instance of that problem. */
+static invit_status from_solution_beside(library_item *x, invit_error *err)
+{
+    static const char *const ends[2][3] = {{".opt.tour", ".tour", ".sol"}, {".sol", ".opt.tour", ".tour"}};
+    bool cvrp = x->instance->problem == INVIT_CVRP;
+    int own = cvrp ? 1 : 2; /* how many of the endings are the problem's own */
+    for (int i = 0; i < 3; i++) {
         char path[4200];
         struct stat st;
-        snprintf(path, sizeof path, "%.*s%s", stem, x->path, ends[i]);
+        path_beside(x, ends[cvrp][i], path, sizeof path);
         if (stat(path, &st) != 0) continue;
-        invit_solution *s = NULL;
-        invit_check_result check;
-        invit_solution_info info;
-        INV_CHECK(invit_solution_read(path, x->instance, 0, &s, &info, err));
-        invit_status status = invit_check(x->instance, s, &check, err);
-        invit_solution_destroy(s);
-        INV_CHECK(status);
-        if (!check.feasible)
-            return inv_fail(err, INVIT_ERR_INPUT, "%s: not a solution of %s: %s", path, x->path,
-                            check.message);
-        if (!isnan(info.length) && fabs(info.length - check.length) > INV_STATED_TOLERANCE * check.length)
-            return inv_fail(err, INVIT_ERR_INPUT, "%s: states length %.9g, but on %s it is %.9g", path,
-                            info.length, x->path, check.length);
-        *value = check.length;
-        return INVIT_OK;
+        invit_error why = {0};
+        invit_status status = checked_length(x, path, &x->reference, &why);
+        if (status != INVIT_OK && i >= own) continue;
+        if (status != INVIT_OK && err) *err = why;
+        if (status == INVIT_OK) x->beside = ends[cvrp][i];
+        return status;
     }
     return INVIT_OK;
 }
@@ -192,7 +213,7 @@ static invit_status find_reference(const library *lib, library_item *x, invit_er
     if (library) x->published = inv_published_instance_find(x->instance->problem, name);
     if (k) x->reference = k->length;
     if (k || (library && invit_best_known(name, &x->reference))) return INVIT_OK;
-    return from_solution_beside(x, &x->reference, err);
+    return from_solution_beside(x, err);
 }
 
 /* ---- running ------------------------------------------------------------------------------------ */
@@ -248,6 +269,26 @@ static bool shown(invit_problem problem, int method)
            (problem == INVIT_TSP || strcmp(inv_published_method[method], "PointerFormer") != 0);
 }
 
+/* Names the files beside instances that references are from, as far as there is room: a gap to one's own
+ * earlier solution should not be taken for one to the best known. */
+static void note_beside(const library *lib, invit_problem problem, char *note, size_t size)
+{
+    enum { NAMED = 8 };
+    int32_t files = 0;
+    note[0] = 0;
+    for (int32_t i = 0; i < lib->count; i++) {
+        const library_item *x = &lib->item[i];
+        if (!x->instance || x->instance->problem != problem || !x->beside || files++ >= NAMED) continue;
+        char path[4200];
+        path_beside(x, x->beside, path, sizeof path);
+        snprintf(
+            note + strlen(note), size - strlen(note), "%s%.200s",
+            files > 1 ? ", " : "References from files beside the instances, not best-known lengths: ", path);
+    }
+    if (files > NAMED) snprintf(note + strlen(note), size - strlen(note), " and %d more", files - NAMED);
+    if (files) snprintf(note + strlen(note), size - strlen(note), ".");
+}
+
 static void instance_table(const library *lib, invit_report *report, invit_problem problem, const char *label)
 {
     inv_table *t = inv_report_table(report, problem == INVIT_TSP ? "TSP by instance: gap in percent"
@@ -266,16 +307,19 @@ static void instance_table(const library *lib, invit_report *report, invit_probl
         inv_table_row(t);
         inv_table_text(t, "%s", x->instance->name);
         inv_table_number(t, x->outcome.nodes, 0);
-        inv_table_number(t, x->reference, 0);
-        inv_table_number(t, x->outcome.length,
-                         x->instance->metric == INVIT_EXACT || x->instance->metric == INVIT_HAVERSINE ? 3
-                                                                                                      : 0);
+        bool whole = x->instance->metric != INVIT_EXACT && x->instance->metric != INVIT_HAVERSINE;
+        inv_table_number(t, x->reference, whole ? 0 : 3);
+        inv_table_number(t, x->outcome.length, whole ? 0 : 3);
         inv_table_number(t, x->outcome.gap, 2);
         inv_table_number(t, x->outcome.seconds, 2);
         for (int m = 0; lib->o->baselines && m < INV_PUBLISHED_METHODS; m++)
             if (shown(problem, m)) inv_table_number(t, x->published ? x->published->gap[m] : NAN, 2);
     }
-    if (lib->o->baselines) inv_table_note(t, "%s", inv_published_source);
+    char beside[2048];
+    note_beside(lib, problem, beside, sizeof beside);
+    const char *source = lib->o->baselines ? inv_published_source : "";
+    if (source[0] || beside[0])
+        inv_table_note(t, "%s%s%s", source, source[0] && beside[0] ? " " : "", beside);
 }
 
 static double bucket_mean(const library *lib, const inv_bucket *b, int method, int32_t *count)
