@@ -551,18 +551,23 @@ INVIT_API invit_status invit_train_label(const invit_train_options *options, int
 
 /* ---- reports: tables of results ------------------------------------------------------------------------ */
 
+/* Evaluations and statistics give reports. One that the caller cancels returns INVIT_ERR_CANCELLED, "stopped after 3 of 8
+ * instances", and gives the report over what is finished all the same, marked as partial; NULL when nothing is. */
 typedef struct invit_report invit_report;
 
 typedef enum invit_table_format {
     INVIT_TABLE_TEXT = 0, /* aligned columns                                             */
     INVIT_TABLE_MARKDOWN,
-    INVIT_TABLE_CSV, /* numbers in full; with several tables each has a "# title" line   */
-    INVIT_TABLE_JSON /* an array of {title, note, rows: [{column: value}]}               */
+    INVIT_TABLE_CSV, /* numbers in full; with several tables each has a "# title" line, and so has a partial one */
+    INVIT_TABLE_JSON /* an array of {title, partial, note, rows: [{column: value}]}                              */
 } invit_table_format;
 
 /* The whole report as one string, to be freed with free(). */
 INVIT_API invit_status invit_report_render(const invit_report *report, invit_table_format format, char **text,
                                            invit_error *err);
+/* The same to a file ("-": standard output), which appears under its name only when it is complete. */
+INVIT_API invit_status invit_report_write(const invit_report *report, invit_table_format format, const char *path,
+                                          invit_error *err);
 INVIT_API void invit_report_destroy(invit_report *report);
 /* Draws the data of a statistic to a file whose name ends in .svg, .png or .pdf. */
 INVIT_API invit_status invit_report_figure(const invit_report *data, const char *path, invit_error *err);

@@ -21,17 +21,23 @@
 
 static char said[1 << 18]; /* what the last command wrote */
 
-/* Runs `invit ARGUMENTS` inside the test's folder and returns its exit code. */
-static int invit(const char *arguments)
+/* Runs a command of the shell and returns its exit code. */
+static int run(const char *command)
 {
-    char command[2048];
-    snprintf(command, sizeof command, "cd %s && { '%s' %s; } 2>&1", folder, TEST_BINARY, arguments);
     FILE *pipe = popen(command, "r");
     assert_non_null(pipe);
     size_t length = fread(said, 1, sizeof said - 1, pipe);
     said[length] = 0;
     int status = pclose(pipe);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Runs `invit ARGUMENTS` inside the test's folder and returns its exit code. */
+static int invit(const char *arguments)
+{
+    char command[2048];
+    snprintf(command, sizeof command, "cd %s && { '%s' %s; } 2>&1", folder, TEST_BINARY, arguments);
+    return run(command);
 }
 
 static bool says(const char *text)
@@ -172,6 +178,48 @@ static void the_three_findings(void **state)
     assert_int_equal(invit("stats rank --dist uniform --sizes 20 -c 1 --effort 0.02 -o a.gif"), 1);
 }
 
+/* Ctrl-C after some instances: their table, on standard output and in the file, and the exit code of an
+ * interrupt. */
+static void an_interrupt_gives_what_is_finished(void **state)
+{
+    (void)state;
+    ok("gen tsp -n 200 -c 40 -s 4 -o many.txt");
+    char command[2048];
+    snprintf(
+        command, sizeof command,
+        "cd %s && { timeout --preserve-status -s INT 3 '%s' eval many.txt -c nearest --time 0.3 --threads 1"
+        " -o partial.csv -f csv; } 2>&1",
+        folder, TEST_BINARY);
+    assert_int_equal(run(command), 130);
+    assert_true(says("stopped after ") && says(" of 40 instances"));
+    snprintf(command, sizeof command, "cat %s/partial.csv", folder);
+    assert_int_equal(run(command), 0);
+    assert_true(says("(partial: stopped after ") && says("many#0,200,"));
+}
+
+/* A file that may not grow to its size, as on a full disk: what was there stays, and the summary is printed.
+ */
+static void a_full_disk_leaves_what_was_there(void **state)
+{
+    (void)state;
+    char command[2048];
+    static const char *const runs[] = {
+        "stats rank --problem tsp --dist uniform --sizes 30 -c 1 --effort 0.02 --csv kept",
+        "eval msvdrp --construct nearest --sets tsp-100 --dist uniform --limit 9 --instances --baselines -o "
+        "kept"};
+    ok("eval msvdrp --construct nearest --sets tsp-100 --dist uniform --limit 9 --ref-effort 0.02");
+    for (int i = 0; i < 2; i++) {
+        snprintf(command, sizeof command,
+                 "cd %s && echo before > kept && { trap '' XFSZ; ulimit -f 1; '%s' %s; } 2>&1", folder,
+                 TEST_BINARY, runs[i]);
+        assert_int_equal(run(command), 1);
+        assert_true(says("kept: cannot write") && says("uniform"));
+        snprintf(command, sizeof command, "cd %s && cat kept && ls kept*", folder);
+        assert_int_equal(run(command), 0);
+        assert_string_equal(said, "before\nkept\n");
+    }
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -199,8 +247,23 @@ static void refusals(void **state)
     assert_int_equal(invit("eval msvdrp --construct nearest -o /no/such/folder/out.md"), 1);
     assert_true(says("/no/such/folder/out.md: cannot write"));
     assert_int_equal(invit("stats rank -o /no/such/folder/rank.svg"), 1);
+    /* what is written does not take the place of what is read */
+    ok("gen tsp -n 10 -c 1 -s 4 --format tsplib -o a.tsp");
+    ok("gen tsp -n 10 -c 2 -s 4 -o b.txt");
+    assert_int_equal(invit("eval a.tsp --construct nearest -o ./a.tsp"), 1);
+    assert_true(says("is the instance itself"));
+    assert_int_equal(invit("eval b.txt --construct nearest --results b.txt --resume"), 1);
+    assert_true(says("is the instance itself"));
+    assert_int_equal(invit("eval . --construct nearest -o a.tsp"), 1);
+    assert_int_equal(invit("eval a.tsp --construct nearest -o a.opt.tour"), 1);
+    assert_true(says("holds an instance or a solution"));
+    assert_int_equal(invit("eval a.tsp --construct nearest --results r.csv -o r.csv"), 2);
+    ok("eval a.tsp --construct nearest -o table.txt");
+    ok("eval a.tsp --construct nearest -o table.txt");
     /* references of other instances, without lengths that would tell */
     ok("eval msvdrp --sets tsp-100 --dist uniform --limit 2 --construct nearest --ref-effort 0.02");
+    assert_int_equal(invit("eval msvdrp --construct nearest -o msvdrp/tsp100-uniform.sol.txt"), 1);
+    assert_true(says("is a file of references itself"));
     char command[4096];
     snprintf(command, sizeof command,
              "cd %s/msvdrp && rm *.json && "
@@ -222,6 +285,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_library_folder, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(one_variant_of_the_ablation, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(the_three_findings, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(an_interrupt_gives_what_is_finished, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(a_full_disk_leaves_what_was_there, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(refusals, make_folder, remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -270,7 +270,7 @@ static void what_cannot_be_written_is_an_error(void **state)
     assert_int_equal(run("solve a.tsp -c greedy --time 0.1 --trace /dev/full"), 1);
     says("/dev/full: cannot write: No space left");
     assert_int_equal(run("solve a.tsp -c greedy --time 0.1 --trace one.csv -o one.csv"), 1);
-    says("one file");
+    says("one.csv is the trace itself");
     /* no file takes the place of a closed stream */
     assert_int_equal(run("solve a.tsp -c greedy --time 0.1 --trace closed.csv -o closed.tour >&- 2>&- <&- #"),
                      1);

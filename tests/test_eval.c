@@ -274,6 +274,69 @@ static void sets_are_measured_and_resumed(void **state)
     free(copy);
 }
 
+/* Cancels when that many instances are solved. */
+typedef struct impatience {
+    int64_t after;
+    volatile int cancel;
+} impatience;
+
+static void lose_patience(void *user, const invit_progress *p)
+{
+    impatience *i = user;
+    if (strcmp(p->stage, "evaluate") == 0 && p->count >= i->after) i->cancel = 1;
+}
+
+static bool rendered_says(const invit_report *report, invit_table_format format, const char *text)
+{
+    char *all;
+    assert_int_equal(invit_report_render(report, format, &all, NULL), INVIT_OK);
+    bool found = strstr(all, text) != NULL;
+    free(all);
+    return found;
+}
+
+static void what_is_finished_is_reported(void **state)
+{
+    (void)state;
+    invit_error err;
+    invit_report *report;
+    int32_t failures;
+    impatience i = {.after = 3};
+    invit_control control = {.progress = lose_patience, .user = &i, .cancel = &i.cancel};
+    assert_int_equal(make_references(0, 5, &err), INVIT_OK);
+    invit_eval_options o = quick(0, 5);
+    o.set[4] = o.baselines = o.instances = true;
+    o.control = &control;
+    assert_int_equal(invit_eval_msvdrp(&o, &report, &failures, &err), INVIT_ERR_CANCELLED);
+    assert_string_equal(err.message, "stopped after 3 of 10 instances");
+    assert_non_null(report);
+    static const char said[] = "(partial: stopped after 3 of 10 instances)";
+    for (int format = INVIT_TABLE_TEXT; format <= INVIT_TABLE_CSV; format++)
+        assert_true(rendered_says(report, (invit_table_format)format, said));
+    assert_false(rendered_says(report, INVIT_TABLE_TEXT, "CVRP: mean gap"));
+    json_t *detail = table(report, "By set"), *each = table(report, "By instance");
+    assert_non_null(json_object_get(detail, "partial"));
+    assert_true(number(detail, 0, "instances") == 3 && number(detail, 0, "gap %") > 0);
+    assert_int_equal(json_array_size(json_object_get(each, "rows")), 3);
+    json_decref(detail);
+    json_decref(each);
+    invit_report_destroy(report);
+    /* nothing is finished: no report */
+    assert_int_equal(invit_eval_msvdrp(&o, &report, &failures, &err), INVIT_ERR_CANCELLED);
+    assert_null(report);
+
+    spit(in_folder("set.txt"), "0,0 0,1 1,1 1,0 .5,2\n0,0 0,2 2,2 2,0 1,4\n0,0 0,3 3,3 3,0 1,5\n");
+    const char *paths[] = {in_folder("set.txt")};
+    i = (impatience){.after = 2};
+    assert_int_equal(invit_eval_files(&o, paths, 1, &report, &failures, &err), INVIT_ERR_CANCELLED);
+    assert_string_equal(err.message, "stopped after 2 of 3 instances");
+    assert_non_null(report);
+    json_t *t = table(report, "TSP by instance");
+    assert_int_equal(json_array_size(json_object_get(t, "rows")), 2);
+    json_decref(t);
+    invit_report_destroy(report);
+}
+
 static void a_model_is_asked_for(void **state)
 {
     (void)state;
@@ -477,6 +540,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(wrong_references_are_refused, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(a_set_of_another_size_is_refused, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(sets_are_measured_and_resumed, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(what_is_finished_is_reported, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(a_model_is_asked_for, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(libraries_are_measured, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(same_names_and_many_in_a_file, make_folder, remove_folder),

@@ -168,6 +168,52 @@ static void even_attention_is_counted_exactly(void **state)
     }
 }
 
+/* Cancels after the first instance. */
+static void stop_at_once(void *user, const invit_progress *p)
+{
+    (void)p;
+    *(volatile int *)user = 1;
+}
+
+static void what_is_finished_is_reported(void **state)
+{
+    (void)state;
+    static const int32_t sizes[] = {120, 150};
+    invit_stats_options o = quick(sizes, 2);
+    o.threads = 1;
+    struct invit_model *m = small_model(INVIT_TSP, false);
+    for (int kind = 0; kind < 3; kind++) {
+        invit_report *summary, *data;
+        invit_error err;
+        volatile int cancel = 0;
+        invit_control control = {.progress = stop_at_once, .user = (void *)&cancel, .cancel = &cancel};
+        invit_status status = kind == 0   ? invit_stats_rank(&o, &control, &summary, &data, &err)
+                              : kind == 1 ? invit_stats_edges(&o, &control, &summary, &data, &err)
+                                          : invit_stats_attention(m, &o, &control, &summary, &data, &err);
+        assert_int_equal(status, INVIT_ERR_CANCELLED);
+        static const char *const said[] = {"stopped after 1 of 16 instances",
+                                           "stopped after 1 of 8 instances",
+                                           "stopped after 1 of 4 instances"};
+        assert_string_equal(err.message, said[kind]);
+        json_t *s = rows_of(summary), *d = rows_of(data);
+        assert_int_equal(json_array_size(s), kind == 0 ? 1 : 2);
+        if (kind > 0) assert_true(number(s, 0, "instances") == 1);
+        assert_int_equal(json_array_size(d), kind == 0 ? 50 : kind == 1 ? 2 : 40);
+        json_decref(s);
+        json_decref(d);
+        char *text;
+        assert_int_equal(invit_report_render(data, INVIT_TABLE_CSV, &text, NULL), INVIT_OK);
+        assert_true(text[0] == '#' && strstr(text, said[kind]) != NULL);
+        free(text);
+        invit_report_destroy(summary);
+        invit_report_destroy(data);
+        /* cancelled before anything: nothing to report */
+        assert_int_equal(invit_stats_rank(&o, &control, &summary, &data, &err), INVIT_ERR_CANCELLED);
+        assert_true(!summary && !data);
+    }
+    invit_model_destroy(m);
+}
+
 static void attention_wants_a_view_and_more_than_100_nodes(void **state)
 {
     (void)state;
@@ -186,6 +232,7 @@ int main(void)
         cmocka_unit_test(ranks_add_up),
         cmocka_unit_test(nothing_added_changes_little),
         cmocka_unit_test(even_attention_is_counted_exactly),
+        cmocka_unit_test(what_is_finished_is_reported),
         cmocka_unit_test(attention_wants_a_view_and_more_than_100_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,20 +26,42 @@ int cli_fail(const char *format, ...)
     return CLI_FAILED;
 }
 
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    if (strcmp(a, b) == 0) return strcmp(a, "-") != 0; /* also one that is not there yet */
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
+int cli_check_differs(const char *output, const char *input, const char *what)
+{
+    if (!output || !input || !same_file(output, input)) return CLI_GO;
+    return cli_fail("%s is %s itself; name another file for what is written", output, what);
+}
+
+/* Files are made beside their final name, so the folder counts, not only a file that is there. */
+static int check_folder(const char *path, const char *name)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    int code = folder && access(folder, W_OK | X_OK) != 0
+                   ? cli_fail("%s: cannot write: %s", name, strerror(errno))
+                   : CLI_GO;
+    free(folder);
+    return code;
+}
+
 int cli_check_output(const char *path)
 {
     struct stat st;
     if (!path || strcmp(path, "-") == 0) return CLI_GO;
-    if (stat(path, &st) == 0) {
-        if (S_ISDIR(st.st_mode)) return cli_fail("%s: cannot write: it is a folder", path);
-        return access(path, W_OK) == 0 ? CLI_GO : cli_fail("%s: cannot write: %s", path, strerror(errno));
-    }
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
-    int code = folder && access(folder, W_OK | X_OK) != 0
-                   ? cli_fail("%s: cannot write: %s", path, strerror(errno))
-                   : CLI_GO;
-    free(folder);
+    if (stat(path, &st) != 0) return check_folder(path, path);
+    if (S_ISDIR(st.st_mode)) return cli_fail("%s: cannot write: it is a folder", path);
+    if (access(path, W_OK) != 0) return cli_fail("%s: cannot write: %s", path, strerror(errno));
+    char *real = S_ISREG(st.st_mode) ? realpath(path, NULL) : NULL;
+    int code = real ? check_folder(real, path) : CLI_GO;
+    free(real);
     return code;
 }
 
@@ -80,17 +102,18 @@ int cli_report(const invit_error *err)
     return err->code == INVIT_ERR_CANCELLED ? CLI_INTERRUPTED : CLI_FAILED;
 }
 
+int cli_stopped(void)
+{
+    cli_fail("stopped before all was measured");
+    return CLI_INTERRUPTED;
+}
+
 int cli_write_report(const invit_report *report, invit_table_format format, const char *path)
 {
     invit_error err;
-    char *text = NULL;
-    if (invit_report_render(report, format, &text, &err) != INVIT_OK) return cli_report(&err);
-    bool out = !path || strcmp(path, "-") == 0;
-    FILE *f = out ? stdout : fopen(path, "w");
-    bool bad = !f || fputs(text, f) == EOF || fflush(f) != 0;
-    if (f && !out && fclose(f) != 0) bad = true;
-    free(text);
-    return bad ? cli_fail("%s: cannot write: %s", out ? "standard output" : path, strerror(errno)) : CLI_OK;
+    fflush(stdout); /* the library writes behind it */
+    return invit_report_write(report, format, path ? path : "-", &err) == INVIT_OK ? CLI_OK
+                                                                                   : cli_report(&err);
 }
 
 /* Edit distance with insertions, deletions, substitutions and swaps of neighbours. */

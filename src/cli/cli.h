@@ -20,9 +20,13 @@ int cli_bad_usage(const char *format, ...) __attribute__((format(printf, 1, 2)))
 int cli_check_output(const char *path);
 int cli_check_picture(const char *path);
 bool cli_is_picture(const char *path);
+/* Whether what is written there leaves an input alone, by whatever path it is named (either may be NULL).
+ * `what` says what the input is: "the instance". CLI_GO, or an error said. */
+int cli_check_differs(const char *output, const char *input, const char *what);
 /* Writes a table to that file (NULL and "-": standard output); CLI_OK, or an error said. */
 int cli_write_report(const invit_report *report, invit_table_format format, const char *path);
 int cli_report(const invit_error *err); /* CLI_FAILED, or CLI_INTERRUPTED for a cancelled call  */
+int cli_stopped(void);                  /* CLI_INTERRUPTED, for a measurement that Ctrl-C cut short  */
 void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The nearest of the `count` names to a mistyped word, or NULL when none is near. */

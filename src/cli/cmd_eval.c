@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 typedef struct eval_values {
     cli_list models, sets, dists, variants, problems;
@@ -208,11 +209,14 @@ static const cli_option options[] = {
 static const cli_spec spec = {
     .command = "eval",
     .usage = "msvdrp [OPTION...]\nFILE|DIR... [OPTION...]\nablation --minutes M [OPTION...]",
-    .about = "Measures a model or a solver: gap to near-optimal references and total time. `msvdrp` runs the "
-             "paper's 28\n"
-             "generated sets and makes the references once; files and folders are TSPLIB and CVRPLIB "
-             "instances with\n"
-             "built-in best-known values.",
+    .about =
+        "Measures a model or a solver: gap to near-optimal references and total time. `msvdrp` runs the "
+        "paper's 28\n"
+        "generated sets and makes the references once; files and folders are TSPLIB and CVRPLIB "
+        "instances with\n"
+        "built-in best-known values. An instance without one is measured against the solution beside it: "
+        "NAME.opt.tour\n"
+        "or NAME.tour for a TSP, NAME.sol for a CVRP. Ctrl-C gives the tables over what is finished.",
     .options = options,
     .min_args = 1,
     .max_args = -1,
@@ -221,6 +225,14 @@ static const cli_spec spec = {
             "  invit eval msvdrp --results run.csv --resume -f markdown\n"
             "  invit eval tsplib/ cvrplib/ --baselines --against INViT-3V\n"
             "  invit eval tsplib/ --time 10s\n"};
+
+/* What an evaluation comes to. */
+typedef struct outcome {
+    invit_report *report; /* also of a run that was stopped; under mpirun only the first process has one */
+    int32_t failures;
+    invit_status status;
+    invit_error err;
+} outcome;
 
 static const char *distribution_name(int i)
 {
@@ -287,12 +299,55 @@ static void fill_options(const eval_values *v, const cli_args *args, invit_eval_
     o->threads = v->common.threads;
 }
 
-/* Runs what the first argument names; CLI_GO and a report, or an exit code. */
-static int evaluate(const eval_values *v, const cli_args *args, const invit_control *control,
-                    invit_report **report, int32_t *failures, invit_model **model)
+/* The sets of MSVDRP and their references are inputs that no argument names. */
+static int check_sets(const char *output, const char *dir)
 {
-    invit_error err;
-    invit_status status;
+    static const char *const ends[] = {".txt", ".sol.txt", ".sol.json"};
+    for (int i = 0; i < INVIT_EVAL_SETS * 4 * 3; i++) {
+        char path[4096];
+        const char *name = invit_eval_set_name(i / 12), *dash = strchr(name, '-');
+        snprintf(path, sizeof path, "%s/%.*s%s-%s%s", dir, (int)(dash - name), name, dash + 1,
+                 distribution_name(i / 3 % 4), ends[i % 3]);
+        int code = cli_check_differs(output, path, i % 3 ? "a file of references" : "a set");
+        if (code != CLI_GO) return code;
+    }
+    return CLI_GO;
+}
+
+/* What is written must not take the place of what is measured, or of a solution that a later run would take
+ * for a reference. */
+static int check_written(const eval_values *v, const cli_args *args, const char *output)
+{
+    static const char *const inputs[] = {".tsp", ".vrp", ".tour", ".sol"};
+    int code = CLI_GO;
+    if (!output) return code;
+    for (int i = 0; i < args->count && code == CLI_GO; i++)
+        code = cli_check_differs(output, args->item[i], "the instance");
+    for (int i = 0; i < v->models.count && code == CLI_GO; i++)
+        code = cli_check_differs(output, v->models.item[i], "the model");
+    if (code == CLI_GO) code = cli_check_differs(output, v->best_known, "the table of best-known lengths");
+    if (code == CLI_GO) code = check_sets(output, v->dir);
+    const char *dot = strrchr(output, '.');
+    for (size_t i = 0; dot && i < sizeof inputs / sizeof *inputs && code == CLI_GO; i++)
+        if (strcasecmp(dot, inputs[i]) == 0)
+            code = cli_fail("%s: a %s holds an instance or a solution; name another file for what is written",
+                            output, inputs[i]);
+    return code;
+}
+
+static int check_outputs(const eval_values *v, const cli_args *args)
+{
+    int code = check_written(v, args, v->output);
+    if (code == CLI_GO) code = check_written(v, args, v->results);
+    if (code == CLI_GO) code = cli_check_differs(v->output, v->results, "the results file");
+    if (code == CLI_GO) code = cli_check_differs(v->output, v->against, "the results file compared with");
+    return code == CLI_GO ? cli_check_output(v->output) : code;
+}
+
+/* Runs what the first argument names; CLI_GO and an outcome, or an exit code. */
+static int evaluate(const eval_values *v, const cli_args *args, const invit_control *control, outcome *result,
+                    invit_model **model)
+{
     int code;
     bool sets = strcmp(args->item[0], "msvdrp") == 0, ablation = strcmp(args->item[0], "ablation") == 0;
     bool needed[2] = {!sets && !ablation, !sets && !ablation};
@@ -319,8 +374,8 @@ static int evaluate(const eval_values *v, const cli_args *args, const invit_cont
         a.method = v->training ? INVIT_REINFORCE : INVIT_IMITATE;
         a.runs = v->runs;
         a.eval = o;
-        status = invit_eval_ablation(&a, report, failures, &err);
-        return status == INVIT_OK ? CLI_GO : cli_report(&err);
+        result->status = invit_eval_ablation(&a, &result->report, &result->failures, &result->err);
+        return CLI_GO;
     }
     for (int i = 0; sets && i < INVIT_EVAL_SETS; i++)
         if (o.set[i]) needed[strncmp(invit_eval_set_name(i), "cvrp", 4) == 0] = true;
@@ -331,9 +386,22 @@ static int evaluate(const eval_values *v, const cli_args *args, const invit_cont
     /* A model for one problem, no word on sets: that problem's sets. */
     for (int i = 0; sets && v->models.count > 0 && v->sets.count == 0 && i < INVIT_EVAL_SETS; i++)
         o.set[i] = model[strncmp(invit_eval_set_name(i), "cvrp", 4) == 0] != NULL;
-    status = sets ? invit_eval_msvdrp(&o, report, failures, &err)
-                  : invit_eval_files(&o, args->item, args->count, report, failures, &err);
-    return status == INVIT_OK ? CLI_GO : cli_report(&err);
+    result->status = sets ? invit_eval_msvdrp(&o, &result->report, &result->failures, &result->err)
+                          : invit_eval_files(&o, args->item, args->count, &result->report, &result->failures,
+                                             &result->err);
+    return CLI_GO;
+}
+
+/* The tables, then what went wrong. */
+static int hand_over(const eval_values *v, const outcome *x)
+{
+    invit_table_format format = (invit_table_format)v->format;
+    int code = x->report ? cli_write_report(x->report, format, v->output) : CLI_OK;
+    if (code != CLI_OK && v->output) cli_write_report(x->report, format, NULL); /* hours may be in it */
+    if (x->status != INVIT_OK) return cli_report(&x->err);
+    if (code == CLI_OK && x->failures > 0)
+        code = cli_fail("%d instance%s failed", x->failures, x->failures == 1 ? "" : "s");
+    return code;
 }
 
 int cmd_eval(int argc, char **argv)
@@ -349,21 +417,16 @@ int cmd_eval(int argc, char **argv)
     int code = cli_parse(&spec, &v, argc, argv, &args);
     if (code != CLI_GO) return code;
 
-    invit_report *report = NULL;
+    outcome result = {0};
     invit_model *model[2] = {NULL, NULL};
-    int32_t failures = 0;
     cli_progress progress = {0};
     invit_control control = cli_control(&progress, v.common.quiet);
     if (v.json) v.format = INVIT_TABLE_JSON;
-    code = cli_check_output(v.output);
-    if (code == CLI_GO) code = evaluate(&v, &args, &control, &report, &failures, model);
+    code = check_outputs(&v, &args);
+    if (code == CLI_GO) code = evaluate(&v, &args, &control, &result, model);
     cli_progress_clear(&progress);
-    /* Under mpirun only the first process has a report. */
-    if (code == CLI_GO)
-        code = report ? cli_write_report(report, (invit_table_format)v.format, v.output) : CLI_OK;
-    if (code == CLI_OK && failures > 0)
-        code = cli_fail("%d instance%s failed", failures, failures == 1 ? "" : "s");
-    invit_report_destroy(report);
+    if (code == CLI_GO) code = hand_over(&v, &result);
+    invit_report_destroy(result.report);
     for (int p = 0; p < 2; p++) invit_model_destroy(model[p]);
     cli_args_free(&args);
     return code;

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <time.h>
 
 typedef struct solve_values {
@@ -164,13 +163,6 @@ static const char *construct_name(invit_construct c)
 
 /* ---- before solving ------------------------------------------------------------------------------------ */
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
-           x.st_ino == y.st_ino;
-}
-
 /* At once, so that others can watch. */
 static void write_trace(session *s, const char *line)
 {
@@ -188,14 +180,11 @@ static int close_trace(session *s)
 static int check_outputs(session *s)
 {
     const solve_values *v = s->v;
-    const char *outputs[] = {v->output, v->trace};
-    for (int i = 0; i < 2; i++)
-        if (outputs[i] && same_file(outputs[i], s->path))
-            return cli_fail("%s is the instance itself; name another file for what is written", outputs[i]);
-    int code = v->output && cli_is_picture(v->output) ? cli_check_output(v->output) : CLI_GO;
+    int code = cli_check_differs(v->output, s->path, "the instance");
+    if (code == CLI_GO) code = cli_check_differs(v->trace, s->path, "the instance");
+    if (code == CLI_GO) code = cli_check_differs(v->output, v->trace, "the trace");
+    if (code == CLI_GO && v->output && cli_is_picture(v->output)) code = cli_check_output(v->output);
     if (code != CLI_GO || !v->trace) return code;
-    if (v->output && (strcmp(v->output, v->trace) == 0 || same_file(v->output, v->trace)))
-        return cli_fail("%s: the solution and the trace cannot go to one file", v->trace);
     s->trace = fopen(v->trace, "w");
     if (!s->trace) return cli_fail("%s: %s", v->trace, strerror(errno));
     write_trace(s, "seconds,length\n");

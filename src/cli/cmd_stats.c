@@ -101,11 +101,13 @@ static const cli_option options[] = {
 static const cli_spec spec = {
     .command = "stats",
     .usage = "rank|edges|attention [OPTION...]",
-    .about = "The paper's three findings on generated instances. rank: of the next node among the nearest "
-             "feasible ones\n"
-             "along near-optimal solutions. edges: the share that survives when nodes are added outside the "
-             "unit square.\n"
-             "attention: the mass beyond the 100 nearest neighbours when an encoder sees the whole instance.",
+    .about =
+        "The paper's three findings on generated instances. rank: of the next node among the nearest "
+        "feasible ones\n"
+        "along near-optimal solutions. edges: the share that survives when nodes are added outside the "
+        "unit square.\n"
+        "attention: the mass beyond the 100 nearest neighbours when an encoder sees the whole instance.\n"
+        "Ctrl-C gives the tables over what is finished.",
     .options = options,
     .min_args = 1,
     .max_args = 1,
@@ -124,6 +126,16 @@ static int read_sizes(const cli_list *list, int32_t *sizes)
         sizes[k] = (int32_t)n;
     }
     return CLI_GO;
+}
+
+/* The data, the figure and the summary; one that cannot be written does not keep the others back. */
+static int hand_over(const stats_values *v, const invit_report *summary, const invit_report *data)
+{
+    invit_error err;
+    int code = v->csv ? cli_write_report(data, INVIT_TABLE_CSV, v->csv) : CLI_OK;
+    if (v->figure && invit_report_figure(data, v->figure, &err) != INVIT_OK) code = cli_report(&err);
+    int printed = cli_write_report(summary, (invit_table_format)v->format, NULL);
+    return code == CLI_OK ? printed : code;
 }
 
 int cmd_stats(int argc, char **argv)
@@ -155,7 +167,8 @@ int cmd_stats(int argc, char **argv)
     if ((code = read_sizes(&v.sizes, sizes)) != CLI_GO) goto done;
     if ((code = cli_check_mode(&args, 1u << kind, kinds[kind])) != CLI_GO) goto done;
     if (v.json) v.format = INVIT_TABLE_JSON;
-    if ((code = cli_check_output(v.csv)) != CLI_GO || (code = cli_check_picture(v.figure)) != CLI_GO)
+    if ((code = cli_check_output(v.csv)) != CLI_GO || (code = cli_check_picture(v.figure)) != CLI_GO ||
+        (code = cli_check_differs(v.csv, v.model, "the model")) != CLI_GO)
         goto done;
     if (kind == 2 && !v.model) {
         code = cli_bad_usage("attention needs a --model, best one with a global view");
@@ -179,13 +192,8 @@ int cmd_stats(int argc, char **argv)
             status = invit_stats_attention(model, &o, &control, &summary, &data, &err);
     }
     cli_progress_clear(&progress);
-    if (status == INVIT_OK && v.figure) status = invit_report_figure(data, v.figure, &err);
-    if (status != INVIT_OK) {
-        code = cli_report(&err);
-        goto done;
-    }
-    code = v.csv ? cli_write_report(data, INVIT_TABLE_CSV, v.csv) : CLI_OK;
-    if (code == CLI_OK) code = cli_write_report(summary, (invit_table_format)v.format, NULL);
+    code = summary ? hand_over(&v, summary, data) : CLI_OK; /* partial ones too, of a run that was stopped */
+    if (status != INVIT_OK) code = cli_report(&err);
 done:
     invit_report_destroy(summary);
     invit_report_destroy(data);

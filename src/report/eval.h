@@ -56,7 +56,7 @@ invit_status inv_eval_key(const invit_eval_options *o, const char *what, char *k
                           invit_error *err);
 /* Solves every instance that the journal does not hold yet, each rank its share, and records the outcomes in
  * the journal of rank 0. An instance that fails is an outcome with an error; only a journal that cannot be
- * written or the caller's cancelling ends the run. */
+ * written or the caller's cancelling ends the run. After the latter the journal holds what is finished. */
 typedef struct inv_task {
     const invit_instance *instance;
     const char *set, *name;

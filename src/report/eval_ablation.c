@@ -189,6 +189,58 @@ static invit_status check_options(const invit_ablation_options *o, invit_error *
     return inv_fail(err, INVIT_ERR_ARGUMENT, "none of the sets is of the problems asked for");
 }
 
+/* Trains and measures a variant on each problem asked for. */
+static invit_status run_variant(const invit_ablation_options *o, inv_comm *comm, int v, double *mean,
+                                int64_t *states, int32_t *failures, invit_error *err)
+{
+    for (int p = 0; p < 2; p++) {
+        char run[900];
+        invit_train_result result = {0};
+        if (!o->problem[p] || !has_column(o, p)) continue;
+        if ((size_t)snprintf(run, sizeof run, "%s/%s-%s", o->runs, p ? "cvrp" : "tsp",
+                             inv_published_variants[v].name) >= sizeof run)
+            return inv_fail(err, INVIT_ERR_ARGUMENT, "%s: name too long", o->runs);
+        INV_CHECK(train_variant(o, v, p, run, &result, err));
+        INV_CHECK(measure_variant(o, comm, v, p, run, mean, failures, err));
+        *states += result.states;
+    }
+    return INVIT_OK;
+}
+
+static void add_row(const invit_ablation_options *o, inv_table *t, int v, const double *mean, int64_t states)
+{
+    inv_table_row(t);
+    inv_table_text(t, "%s", inv_published_variants[v].title);
+    for (int c = 0; c < 4; c++) {
+        inv_table_number(t, mean[c], 2);
+        if (o->eval.baselines) inv_table_number(t, inv_published_variants[v].gap[c], 2);
+    }
+    inv_table_number(t, (double)states, 0);
+}
+
+/* A row for each variant. When the caller cancels, those that are finished stay, and one that was measured on
+ * its first problem. */
+static invit_status add_rows(const invit_ablation_options *o, inv_comm *comm, inv_table *t, int32_t *failures,
+                             invit_error *err)
+{
+    int finished = 0, asked = 0;
+    for (int v = 0; v < INVIT_EVAL_VARIANTS; v++) asked += o->variant[v];
+    for (int v = 0; v < INVIT_EVAL_VARIANTS; v++) {
+        double mean[4] = {NAN, NAN, NAN, NAN};
+        int64_t states = 0;
+        if (!o->variant[v]) continue;
+        invit_status status = run_variant(o, comm, v, mean, &states, failures, err);
+        if (status == INVIT_OK || (status == INVIT_ERR_CANCELLED && states > 0))
+            add_row(o, t, v, mean, states);
+        if (status == INVIT_ERR_CANCELLED)
+            return inv_fail(err, status, "stopped after %d of %d variants; run again to go on", finished,
+                            asked);
+        INV_CHECK(status);
+        finished++;
+    }
+    return INVIT_OK;
+}
+
 invit_status invit_eval_ablation(const invit_ablation_options *o, invit_report **out, int32_t *failures,
                                  invit_error *err)
 {
@@ -211,31 +263,11 @@ invit_status invit_eval_ablation(const invit_ablation_options *o, invit_report *
         if (o->eval.baselines) inv_table_column(t, name, true);
     }
     inv_table_column(t, "states", true);
-    for (int v = 0; v < INVIT_EVAL_VARIANTS; v++) {
-        double mean[4] = {NAN, NAN, NAN, NAN};
-        int64_t states = 0;
-        if (!o->variant[v]) continue;
-        for (int p = 0; p < 2; p++) {
-            char run[900];
-            invit_train_result result = {0};
-            if (!o->problem[p] || !has_column(o, p)) continue;
-            if ((size_t)snprintf(run, sizeof run, "%s/%s-%s", o->runs, p ? "cvrp" : "tsp",
-                                 inv_published_variants[v].name) >= sizeof run) {
-                status = inv_fail(err, INVIT_ERR_ARGUMENT, "%s: name too long", o->runs);
-                goto done;
-            }
-            INV_TRY(train_variant(o, v, p, run, &result, err));
-            INV_TRY(measure_variant(o, comm, v, p, run, mean, failures, err));
-            states += result.states;
-        }
-        inv_table_row(t);
-        inv_table_text(t, "%s", inv_published_variants[v].title);
-        for (int c = 0; c < 4; c++) {
-            inv_table_number(t, mean[c], 2);
-            if (o->eval.baselines) inv_table_number(t, inv_published_variants[v].gap[c], 2);
-        }
-        inv_table_number(t, (double)states, 0);
-    }
+    status = add_rows(o, comm, t, failures, err);
+    if (status == INVIT_ERR_CANCELLED)
+        inv_report_partial(report, err);
+    else
+        INV_TRY(status);
     inv_table_note(
         t,
         "Each variant trained from nothing for %g minutes a problem (%s); states: decisions learned from, "
@@ -245,11 +277,12 @@ invit_status invit_eval_ablation(const invit_ablation_options *o, invit_report *
         o->method == INVIT_IMITATE ? "imitation; augmentations: walks of each labelled solution"
                                    : "REINFORCE",
         GLOBAL_UP_TO, o->eval.baselines ? " " : "", o->eval.baselines ? inv_published_source : "");
-done:
-    if (status == INVIT_OK && inv_comm_rank(comm) == 0)
+    if (inv_comm_rank(comm) == 0 && (status == INVIT_OK || (t && t->rows > 0))) {
         *out = report;
-    else
-        invit_report_destroy(report);
+        report = NULL;
+    }
+done:
+    invit_report_destroy(report);
     inv_comm_destroy(comm);
     return status;
 }

@@ -261,6 +261,25 @@ static invit_status run_items(library *lib, invit_error *err)
     return status;
 }
 
+/* After an interrupt: what was not measured is left out, and the error says how much there is. */
+static invit_status keep_finished(library *lib, int32_t *finished, invit_error *err)
+{
+    int32_t asked = 0;
+    *finished = 0;
+    for (int32_t i = 0; i < lib->count; i++) {
+        library_item *x = &lib->item[i];
+        if (!can_run(lib, x)) continue;
+        asked++;
+        if (inv_journal_find(lib->journal, set_name(x), x->key)) {
+            ++*finished;
+        } else {
+            invit_instance_destroy(x->instance);
+            x->instance = NULL;
+        }
+    }
+    return inv_comm_agree(lib->comm, inv_stopped(*finished, asked, err), err); /* rank 0 knows */
+}
+
 /* ---- tables ------------------------------------------------------------------------------------- */
 
 static bool shown(invit_problem problem, int method)
@@ -558,7 +577,8 @@ invit_status invit_eval_files(const invit_eval_options *o, const char *const *pa
                               invit_report **out, int32_t *failures, invit_error *err)
 {
     library lib = {.o = o};
-    invit_status status;
+    invit_status status, ran;
+    int32_t finished = 0;
     *failures = 0;
     *out = NULL;
     for (int p = 0; p < 2; p++)
@@ -570,8 +590,15 @@ invit_status invit_eval_files(const invit_eval_options *o, const char *const *pa
     if (status == INVIT_OK) status = check_models(&lib, err);
     if (status == INVIT_OK) status = open_journals(&lib, err);
     INV_TRY(inv_comm_agree(lib.comm, status, err));
-    INV_TRY(run_items(&lib, err));
-    if (inv_comm_rank(lib.comm) == 0) status = library_report(&lib, out, failures, err);
+    ran = run_items(&lib, err);
+    if (ran == INVIT_ERR_CANCELLED)
+        ran = keep_finished(&lib, &finished, err);
+    else
+        INV_TRY(ran);
+    if (inv_comm_rank(lib.comm) == 0 && (ran == INVIT_OK || finished > 0))
+        INV_TRY(library_report(&lib, out, failures, err));
+    if (ran != INVIT_OK && *out) inv_report_partial(*out, err);
+    status = ran;
 done:
     for (int32_t i = 0; i < lib.count; i++) {
         free(lib.item[i].path);
@@ -582,7 +609,7 @@ done:
     inv_journal_close(lib.journal);
     inv_journal_close(lib.against);
     inv_comm_destroy(lib.comm);
-    if (status != INVIT_OK) {
+    if (status != INVIT_OK && status != INVIT_ERR_CANCELLED) {
         invit_report_destroy(*out);
         *out = NULL;
     }

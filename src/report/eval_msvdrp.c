@@ -19,8 +19,8 @@
 typedef struct set_result {
     bool done;
     char name[64], remark[160];
-    int32_t count, failures;
-    double *gap, *other; /* [count]; other: the run compared with, NaN where it has no result */
+    int32_t count, finished, failures;
+    double *gap, *other; /* [count], NaN where there is no result; other: of the run compared with */
     double seconds;
     int64_t decisions;
 } set_result;
@@ -30,7 +30,8 @@ typedef struct msvdrp_run {
     inv_comm *comm;
     inv_journal *journal, *against; /* files on rank 0 only */
     set_result result[INVIT_EVAL_SETS][4];
-    double peak; /* GFLOPS, 0: not measured */
+    double peak;  /* GFLOPS, 0: not measured */
+    bool stopped; /* the results are not all of them */
 } msvdrp_run;
 
 invit_eval_options invit_eval_defaults(void)
@@ -80,6 +81,8 @@ static invit_status take_results(msvdrp_run *run, const inv_set *set, set_result
         inv_instance_name(i, name);
         const inv_outcome *x = inv_journal_find(run->journal, set->name, name);
         const inv_outcome *y = run->against ? inv_journal_find(run->against, set->name, name) : NULL;
+        r->gap[i] = r->other[i] = NAN;
+        if (!x) continue; /* stopped before it */
         if (!(fabs(x->reference - set->reference[i]) <= 1e-9 * set->reference[i]))
             return inv_fail(
                 err, INVIT_ERR_INPUT,
@@ -87,25 +90,28 @@ static invit_status take_results(msvdrp_run *run, const inv_set *set, set_result
                 "remove it or name another file",
                 run->o->results, set->name, name, x->reference, set->reference[i]);
         r->gap[i] = x->gap;
-        r->other[i] = y ? inv_gap_percent(y->length, set->reference[i]) : NAN;
+        if (y) r->other[i] = inv_gap_percent(y->length, set->reference[i]);
         r->seconds += x->seconds;
         r->decisions += x->decisions;
         r->failures += x->error[0] != 0;
+        r->finished++;
     }
-    r->done = true;
+    r->done = r->finished > 0;
     return INVIT_OK;
 }
 
 static invit_status run_set(msvdrp_run *run, int k, int d, invit_error *err)
 {
     inv_set set = {0};
-    invit_status status;
+    invit_status status, solved;
     INV_TRY(inv_comm_agree(run->comm, inv_set_open(run->o, &inv_size_classes[k], d, &set, err), err));
     INV_TRY(inv_references(run->o, run->comm, run->journal, &set, err));
     if (run->o->references_only) goto done;
-    INV_TRY(solve_set(run, &set, err));
+    solved = solve_set(run, &set, err);
+    if (solved != INVIT_ERR_CANCELLED) INV_TRY(solved); /* what is finished counts */
     status = inv_comm_rank(run->comm) == 0 ? take_results(run, &set, &run->result[k][d], err) : INVIT_OK;
-    status = inv_comm_agree(run->comm, status, err);
+    INV_TRY(inv_comm_agree(run->comm, status, err));
+    status = solved;
 done:
     inv_set_close(&set);
     return status;
@@ -113,10 +119,11 @@ done:
 
 /* ---- tables ------------------------------------------------------------------------------------- */
 
-static bool has_size(const msvdrp_run *run, invit_problem problem)
+static bool has_results(const msvdrp_run *run, invit_problem problem)
 {
     for (int k = 0; k < INVIT_EVAL_SETS; k++)
-        if (run->o->set[k] && inv_size_classes[k].problem == problem) return true;
+        for (int d = 0; d < 4; d++)
+            if (run->result[k][d].done && inv_size_classes[k].problem == problem) return true;
     return false;
 }
 
@@ -164,10 +171,10 @@ static void main_table(const msvdrp_run *run, invit_report *report, invit_proble
             if (!run->o->set[k] || inv_size_classes[k].problem != problem) continue;
             const set_result *r = &run->result[k][d];
             inv_table_number(t, inv_summarise(r->gap, r->count).mean, 2);
-            inv_table_seconds(t, r->seconds);
+            inv_table_seconds(t, r->done ? r->seconds : NAN);
         }
     }
-    bool some = run->o->limit > 0; /* of the set's instances only */
+    bool some = run->o->limit > 0 || run->stopped; /* of the set's instances only */
     if (run->o->baselines || some)
         inv_table_note(
             t, "%s%s%s", run->o->baselines ? inv_published_source : "", run->o->baselines && some ? " " : "",
@@ -218,14 +225,14 @@ static invit_status detail_table(const msvdrp_run *run, invit_report *report, in
             inv_summary s = inv_summarise(r->gap, r->count);
             inv_table_row(t);
             inv_table_text(t, "%s", r->name);
-            inv_table_number(t, r->count, 0);
+            inv_table_number(t, r->finished, 0);
             inv_table_number(t, r->failures, 0);
             inv_table_number(t, s.mean, 3);
             inv_table_number(t, s.deviation, 3);
             inv_table_number(t, s.smallest, 3);
             inv_table_number(t, s.largest, 3);
             inv_table_seconds(t, r->seconds);
-            inv_table_seconds(t, r->seconds / r->count);
+            inv_table_seconds(t, r->seconds / r->finished);
             double rate = r->decisions && r->seconds > 0 ? (double)r->decisions / r->seconds : NAN;
             inv_table_number(t, rate, 0);
             if (run->peak > 0) inv_table_number(t, rate / run->peak, 1);
@@ -266,6 +273,7 @@ static void instance_table(const msvdrp_run *run, invit_report *report)
                 char name[INV_INSTANCE_NAME];
                 inv_instance_name(i, name);
                 const inv_outcome *x = inv_journal_find(run->journal, run->result[k][d].name, name);
+                if (!x) continue;
                 inv_table_row(t);
                 inv_table_text(t, "%s", x->set);
                 inv_table_text(t, "%s", x->name);
@@ -308,6 +316,23 @@ static invit_status check_options(const invit_eval_options *o, invit_error *err)
     return INVIT_OK;
 }
 
+/* After an interrupt: how many instances there are results of, and how many were asked for. */
+static invit_status say_stopped(msvdrp_run *run, invit_error *err)
+{
+    const invit_eval_options *o = run->o;
+    int32_t finished = 0, asked = 0;
+    run->stopped = true;
+    if (o->references_only) return INVIT_ERR_CANCELLED; /* the message tells of the references */
+    for (int k = 0; k < INVIT_EVAL_SETS; k++)
+        for (int d = 0; d < 4; d++) {
+            if (!o->set[k] || !o->distribution[d]) continue;
+            int32_t all = inv_size_classes[k].count, count = run->result[k][d].count;
+            finished += run->result[k][d].finished;
+            asked += count ? count : o->limit > 0 && o->limit < all ? o->limit : all;
+        }
+    return inv_comm_agree(run->comm, inv_stopped(finished, asked, err), err); /* rank 0 knows */
+}
+
 static invit_status run_all(msvdrp_run *run, int32_t *failures, invit_error *err)
 {
     const invit_eval_options *o = run->o;
@@ -327,8 +352,10 @@ static invit_status run_all(msvdrp_run *run, int32_t *failures, invit_error *err
     for (int k = 0; k < INVIT_EVAL_SETS; k++)
         for (int d = 0; d < 4; d++)
             if (o->set[k] && o->distribution[d]) {
-                INV_CHECK(run_set(run, k, d, err));
+                status = run_set(run, k, d, err);
                 *failures += run->result[k][d].failures;
+                if (status == INVIT_ERR_CANCELLED) return say_stopped(run, err);
+                INV_CHECK(status);
             }
     return INVIT_OK;
 }
@@ -349,22 +376,26 @@ invit_status invit_eval_msvdrp(const invit_eval_options *o, invit_report **out, 
 {
     msvdrp_run run = {.o = o};
     invit_report *report = NULL;
-    invit_status status;
+    invit_status status, ran;
     *out = NULL;
     INV_CHECK(inv_comm_create(&run.comm, err));
-    INV_TRY(run_all(&run, failures, err));
+    status = ran = run_all(&run, failures, err);
+    if (!run.stopped) INV_TRY(ran);
     if (inv_comm_rank(run.comm) > 0) goto done;
+    if (run.stopped && !has_results(&run, INVIT_TSP) && !has_results(&run, INVIT_CVRP)) goto done;
     INV_TRY(inv_report_create(&report, err));
     if (!o->references_only) {
         for (int p = 0; p < 2; p++)
-            if (has_size(&run, p)) main_table(&run, report, p);
+            if (has_results(&run, p)) main_table(&run, report, p);
         INV_TRY(detail_table(&run, report, err));
         if (o->instances) instance_table(&run, report);
     }
+    if (run.stopped) inv_report_partial(report, err);
+    status = ran;
 done:
     run_destroy(&run);
     inv_comm_destroy(run.comm);
-    if (status == INVIT_OK)
+    if (status == INVIT_OK || status == INVIT_ERR_CANCELLED)
         *out = report;
     else
         invit_report_destroy(report);

@@ -391,7 +391,7 @@ static invit_status make_references(const invit_eval_options *o, inv_comm *comm,
     for (m.at = f->count; m.at < set->count; m.at += round) {
         int32_t end = m.at + round < set->count ? m.at + round : set->count;
         int32_t mine = (end - m.at - m.rank + m.ranks - 1) / m.ranks;
-        status = inv_for_each(threads, 0, mine, make_one, &m, o->control, stage, err);
+        status = inv_for_each(threads, 0, mine, make_one, &m, o->control, stage, NULL, err);
         INV_TRY(inv_comm_agree(comm, status, err));
         status = m.ranks > 1 ? gather_lines(&m, comm, end, err) : INVIT_OK;
         INV_TRY(inv_comm_agree(comm, status, err));

@@ -117,8 +117,7 @@ static invit_status solve_task(const invit_eval_options *o, const inv_task *task
     invit_status status = invit_solve(p, o->model[p->problem], &s, &solution, &result, &why);
     r->seconds = inv_now() - start;
     invit_solution_destroy(solution);
-    if (inv_cancelled(o->control))
-        return inv_fail(err, INVIT_ERR_CANCELLED, "stopped at %s %s", task->set, task->name);
+    if (inv_cancelled(o->control)) return inv_fail(err, INVIT_ERR_CANCELLED, "stopped");
     if (status == INVIT_OK) {
         bool whole = p->metric != INVIT_EXACT && p->metric != INVIT_HAVERSINE; /* lengths in whole numbers */
         r->length = o->paper_length && whole ? ceil(result.length_exact - 1e-9) : result.length;
@@ -179,9 +178,11 @@ invit_status inv_eval_tasks(const invit_eval_options *o, inv_comm *comm, inv_jou
             if (rank == 0) status = inv_journal_add(j, &mine[found], err);
             found++;
         }
-        INV_TRY(inv_comm_agree(comm, status, err));
+        invit_status solved = inv_comm_agree(comm, status, err);
+        if (solved != INVIT_ERR_CANCELLED) INV_TRY(solved); /* what is finished is kept */
         status = size > 1 ? gather(comm, j, mine, found, err) : INVIT_OK;
         INV_TRY(inv_comm_agree(comm, status, err));
+        INV_TRY(solved);
     }
 done:
     free(done);

@@ -13,6 +13,11 @@ bool inv_cancelled(const invit_control *control)
     return control && control->cancel && *control->cancel;
 }
 
+invit_status inv_stopped(int32_t finished, int32_t count, invit_error *err)
+{
+    return inv_fail(err, INVIT_ERR_CANCELLED, "stopped after %d of %d instances", finished, count);
+}
+
 typedef struct shared_work {
     pthread_mutex_t lock;
     int32_t next, first, count, finished;
@@ -43,15 +48,14 @@ static void work_on_items(void *context, int member)
     for (;;) {
         pthread_mutex_lock(&w->lock);
         if (w->status == INVIT_OK && w->next < w->count && inv_cancelled(w->control))
-            w->status = inv_fail(&w->error, INVIT_ERR_CANCELLED, "stopped after %d of %d instances",
-                                 w->finished, w->count - w->first);
+            w->status = INVIT_ERR_CANCELLED;
         int32_t item = w->status == INVIT_OK ? w->next++ : w->count;
         pthread_mutex_unlock(&w->lock);
         if (item >= w->count) return;
         invit_error err = {0};
         invit_status status = w->fn(w->context, item, &err);
         pthread_mutex_lock(&w->lock);
-        w->finished++;
+        w->finished += status == INVIT_OK;
         if (status != INVIT_OK && w->status == INVIT_OK) {
             w->status = status;
             w->error = err;
@@ -62,7 +66,8 @@ static void work_on_items(void *context, int member)
 }
 
 invit_status inv_for_each(int threads, int32_t first, int32_t count, inv_item_fn fn, void *context,
-                          const invit_control *control, const char *stage, invit_error *err)
+                          const invit_control *control, const char *stage, int32_t *finished,
+                          invit_error *err)
 {
     if (first >= count) return INVIT_OK;
     shared_work w = {.next = first,
@@ -77,6 +82,8 @@ invit_status inv_for_each(int threads, int32_t first, int32_t count, inv_item_fn
     threads = inv_threads(threads);
     inv_parallel(threads < count - first ? threads : count - first, work_on_items, &w);
     pthread_mutex_destroy(&w.lock);
+    if (finished) *finished += w.finished;
+    if (w.status == INVIT_ERR_CANCELLED) return inv_stopped(w.finished, count - first, err);
     if (w.status != INVIT_OK && err) *err = w.error;
     return w.status;
 }

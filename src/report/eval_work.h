@@ -6,12 +6,15 @@
 
 /* Runs fn on items first..count-1, one thread an item; the first failure ends the rest and is returned.
  * Progress is reported after each item under `stage`, and the caller's cancel flag is looked at before each.
- */
+ * *finished (may be NULL) grows by the items that succeeded, also when others did not. */
 typedef invit_status (*inv_item_fn)(void *context, int32_t item, invit_error *err);
 invit_status inv_for_each(int threads, int32_t first, int32_t count, inv_item_fn fn, void *context,
-                          const invit_control *control, const char *stage, invit_error *err);
+                          const invit_control *control, const char *stage, int32_t *finished,
+                          invit_error *err);
 
 bool inv_cancelled(const invit_control *control);
+/* INVIT_ERR_CANCELLED, "stopped after 3 of 8 instances". */
+invit_status inv_stopped(int32_t finished, int32_t count, invit_error *err);
 
 /* How hard a near-optimal solution is looked for. */
 typedef struct inv_effort {

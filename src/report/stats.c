@@ -1,5 +1,7 @@
-/* Options of the statistics: defaults and checks. */
+/* What the statistics begin and end with: options, and what is left of a run that was stopped. */
 #include "report/stats.h"
+
+#include "report/eval_work.h"
 
 invit_stats_options invit_stats_defaults(void)
 {
@@ -20,4 +22,20 @@ invit_status inv_stats_check(const invit_stats_options *o, int32_t smallest, inv
             return inv_fail(err, INVIT_ERR_ARGUMENT, "size %d is out of range, expected %d to 1000000",
                             o->sizes[i], smallest);
     return INVIT_OK;
+}
+
+invit_status inv_stats_end(invit_status status, int32_t finished, int32_t asked, invit_report **summary,
+                           invit_report **data, invit_error *err)
+{
+    if (status == INVIT_OK) return status;
+    if (status == INVIT_ERR_CANCELLED) inv_stopped(finished, asked, err);
+    if (status == INVIT_ERR_CANCELLED && finished > 0) {
+        inv_report_partial(*summary, err);
+        inv_report_partial(*data, err);
+        return status;
+    }
+    invit_report_destroy(*summary);
+    invit_report_destroy(*data);
+    *summary = *data = NULL;
+    return status;
 }

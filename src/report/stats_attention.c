@@ -171,7 +171,7 @@ typedef struct attention_cell {
     const invit_stats_options *o;
     encoder e;
     int32_t size, count;
-    double *mass; /* [layers][count][size + 2], NaN where a token is no query */
+    double *mass; /* [layers][count][size + 2], NaN where a token is no query or an instance not finished */
 } attention_cell;
 
 static invit_status one_instance(void *context, int32_t item, invit_error *err)
@@ -221,7 +221,7 @@ done:
     return status;
 }
 
-static void add_rows(const attention_cell *c, inv_table *summary, inv_table *data)
+static void add_rows(const attention_cell *c, int32_t finished, inv_table *summary, inv_table *data)
 {
     size_t per_layer = (size_t)c->count * ((size_t)c->size + 2);
     for (int32_t l = 0; l < c->e.layers; l++) {
@@ -233,7 +233,7 @@ static void add_rows(const attention_cell *c, inv_table *summary, inv_table *dat
         inv_table_row(summary);
         inv_table_number(summary, c->size, 0);
         inv_table_number(summary, l + 1, 0);
-        inv_table_number(summary, c->count, 0);
+        inv_table_number(summary, finished, 0);
         inv_table_number(summary, 100 * s.mean, 1);
         inv_table_number(summary, 100 * s.deviation, 1);
         inv_table_number(summary, 100 * s.smallest, 1);
@@ -249,6 +249,23 @@ static void add_rows(const attention_cell *c, inv_table *summary, inv_table *dat
     }
 }
 
+/* The instances of one size, or those before an interrupt. */
+static invit_status add_size(attention_cell *c, const invit_control *control, inv_table *summary,
+                             inv_table *data, int32_t *finished, invit_error *err)
+{
+    size_t values = (size_t)c->e.layers * (size_t)c->count * ((size_t)c->size + 2);
+    int32_t here = 0;
+    c->mass = malloc(values * sizeof *c->mass);
+    if (!c->mass) return inv_no_memory(err, values * sizeof *c->mass);
+    for (size_t i = 0; i < values; i++) c->mass[i] = NAN;
+    invit_status status =
+        inv_for_each(c->o->threads, 0, c->count, one_instance, c, control, "attend", &here, err);
+    if (here > 0) add_rows(c, here, summary, data);
+    *finished += here;
+    free(c->mass);
+    return status;
+}
+
 invit_status invit_stats_attention(const invit_model *model, const invit_stats_options *o,
                                    const invit_control *control, invit_report **summary, invit_report **data,
                                    invit_error *err)
@@ -258,6 +275,8 @@ invit_status invit_stats_attention(const invit_model *model, const invit_stats_o
     static const char *const data_names[] = {"problem", "size", "layer", "mass", "share of nodes"};
     attention_cell c = {.o = o, .count = o->count};
     invit_status status;
+    int32_t finished = 0;
+    int32_t count = o->size_count ? o->size_count : (int32_t)(sizeof default_sizes / sizeof *default_sizes);
     *summary = *data = NULL;
     INV_TRY(inv_stats_check(o, NEAREST + 1, err));
     if (model->config.state_views < 1) {
@@ -280,27 +299,12 @@ invit_status invit_stats_attention(const invit_model *model, const invit_stats_o
                                            .line = 1,
                                            .x_label = "attention beyond the 100 nearest",
                                            .y_label = "share of the nodes"});
-    int32_t count = o->size_count ? o->size_count : (int32_t)(sizeof default_sizes / sizeof *default_sizes);
-    for (int32_t k = 0; k < count; k++) {
-        c.size = o->size_count ? o->sizes[k] : default_sizes[k];
-        free(c.mass);
-        c.mass = malloc((size_t)c.e.layers * (size_t)c.count * ((size_t)c.size + 2) * sizeof *c.mass);
-        if (!c.mass) {
-            status =
-                inv_no_memory(err, (size_t)c.e.layers * (size_t)c.count * (size_t)c.size * sizeof *c.mass);
-            goto done;
-        }
-        INV_TRY(inv_for_each(o->threads, 0, c.count, one_instance, &c, control, "attend", err));
-        add_rows(&c, t, d);
-    }
     inv_table_note(t, "Model %s, state view of k = %d; mean over nodes and heads.",
                    model->path ? model->path : "(in memory)", model->config.state_k[c.e.view]);
-done:
-    free(c.mass);
-    if (status != INVIT_OK) {
-        invit_report_destroy(*summary);
-        invit_report_destroy(*data);
-        *summary = *data = NULL;
+    for (int32_t k = 0; k < count; k++) {
+        c.size = o->size_count ? o->sizes[k] : default_sizes[k];
+        INV_TRY(add_size(&c, control, t, d, &finished, err));
     }
-    return status;
+done:
+    return inv_stats_end(status, finished, count * o->count, summary, data, err);
 }

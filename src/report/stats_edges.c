@@ -13,12 +13,13 @@
 
 typedef struct edges_cell {
     const invit_stats_options *o;
+    const invit_control *control;
     invit_problem problem;
     invit_distribution distribution;
     int32_t steps;        /* how many enlargements              */
     const int32_t *sizes; /* [steps] nodes in all               */
     int32_t base;         /* nodes in the square                */
-    double *share;        /* [steps][count] percent             */
+    double *share;        /* [steps][count] percent, NaN where an instance was not finished */
     int32_t count;
 } edges_cell;
 
@@ -112,7 +113,7 @@ static invit_status one_instance(void *context, int32_t item, invit_error *err)
     inv_effort effort = {
         .seconds = c->o->seconds, .scale = c->o->effort, .threads = 1, .seed = c->o->seed + (uint64_t)item};
     INV_TRY(invit_generate(c->problem, c->distribution, c->base, c->o->seed, (uint64_t)item, &p, err));
-    INV_TRY(inv_near_optimal(p, &effort, NULL, &s, &length, err));
+    INV_TRY(inv_near_optimal(p, &effort, c->control, &s, &length, err));
     neighbours(p, s, alone);
     for (int32_t k = 0; k < c->steps; k++) {
         invit_solution_destroy(s);
@@ -123,17 +124,70 @@ static invit_status one_instance(void *context, int32_t item, invit_error *err)
         inv_rng_init(&rng, c->o->seed, (uint64_t)item);
         INV_TRY(enlarge(p, c->sizes[k] - c->base, &rng, &q, err));
         effort.seed = c->o->seed + (uint64_t)item + 1000003u * (uint64_t)(k + 1);
-        INV_TRY(inv_near_optimal(q, &effort, NULL, &s, &length, err));
+        INV_TRY(inv_near_optimal(q, &effort, c->control, &s, &length, err));
         neighbours(q, s, more);
         c->share[(size_t)k * (size_t)c->count + (size_t)item] = kept_share(p->problem, p->n, alone, more);
     }
 done:
+    for (int32_t k = 0; k < c->steps && status != INVIT_OK; k++)
+        c->share[(size_t)k * (size_t)c->count + (size_t)item] = NAN; /* all its sizes or none */
     invit_solution_destroy(s);
     invit_instance_destroy(p);
     invit_instance_destroy(q);
     free(alone);
     free(more);
     return status;
+}
+
+static void add_rows(const edges_cell *c, inv_table *summary, inv_table *data)
+{
+    const char *names[] = {inv_problem_name(c->problem), invit_distribution_name(c->distribution)};
+    inv_table_rule(summary);
+    for (int32_t k = 0; k < c->steps; k++) {
+        const double *share = c->share + (size_t)k * (size_t)c->count;
+        inv_summary s = inv_summarise(share, c->count);
+        if (s.count == 0) continue;
+        inv_table_row(summary);
+        for (int i = 0; i < 2; i++) inv_table_text(summary, "%s", names[i]);
+        inv_table_number(summary, c->sizes[k], 0);
+        inv_table_number(summary, s.count, 0);
+        inv_table_number(summary, s.mean, 2);
+        inv_table_number(summary, s.deviation, 2);
+        for (int32_t i = 0; i < c->count; i++) {
+            if (isnan(share[i])) continue;
+            inv_table_row(data);
+            for (int j = 0; j < 2; j++) inv_table_text(data, "%s", names[j]);
+            inv_table_number(data, c->sizes[k], 0);
+            inv_table_number(data, i, 0);
+            inv_table_number(data, share[i], 4);
+        }
+    }
+}
+
+/* All cells, or those before an interrupt, the last one as far as it came. */
+static invit_status add_cells(edges_cell *c, inv_table *summary, inv_table *data, int32_t *finished,
+                              invit_error *err)
+{
+    for (int problem = 0; problem < 2; problem++)
+        for (int dist = 0; dist < 4; dist++) {
+            if (!c->o->problem[problem] || !c->o->distribution[dist]) continue;
+            c->problem = problem;
+            c->distribution = dist;
+            for (size_t i = 0; i < (size_t)c->steps * (size_t)c->count; i++) c->share[i] = NAN;
+            invit_status status =
+                inv_for_each(c->o->threads, 0, c->count, one_instance, c, c->control, "solve", finished, err);
+            add_rows(c, summary, data);
+            INV_CHECK(status);
+        }
+    return INVIT_OK;
+}
+
+static int32_t instances_asked(const invit_stats_options *o)
+{
+    int32_t cells = 0;
+    for (int problem = 0; problem < 2; problem++)
+        for (int dist = 0; dist < 4; dist++) cells += o->problem[problem] && o->distribution[dist];
+    return cells * o->count;
 }
 
 invit_status invit_stats_edges(const invit_stats_options *o, const invit_control *control,
@@ -144,7 +198,8 @@ invit_status invit_stats_edges(const invit_stats_options *o, const invit_control
                                         "instances", "edges kept %", "std"};
     static const char *const data_names[] = {"problem", "distribution", "nodes", "instance", "edges kept %"};
     invit_status status;
-    edges_cell c = {.o = o, .count = o->count};
+    int32_t finished = 0;
+    edges_cell c = {.o = o, .control = control, .count = o->count};
     *summary = *data = NULL;
     INV_TRY(inv_stats_check(o, 3, err));
     c.sizes = o->size_count ? o->sizes : default_sizes;
@@ -177,46 +232,13 @@ invit_status invit_stats_edges(const invit_stats_options *o, const invit_control
         status = inv_no_memory(err, (size_t)c.steps * (size_t)c.count * sizeof *c.share);
         goto done;
     }
-    for (int problem = 0; problem < 2; problem++) {
-        if (!o->problem[problem]) continue;
-        for (int dist = 0; dist < 4; dist++) {
-            if (!o->distribution[dist]) continue;
-            c.problem = problem;
-            c.distribution = dist;
-            INV_TRY(inv_for_each(o->threads, 0, c.count, one_instance, &c, control, "solve", err));
-            inv_table_rule(t);
-            for (int32_t k = 0; k < c.steps; k++) {
-                const double *share = c.share + (size_t)k * (size_t)c.count;
-                inv_summary s = inv_summarise(share, c.count);
-                inv_table_row(t);
-                inv_table_text(t, "%s", inv_problem_name(problem));
-                inv_table_text(t, "%s", invit_distribution_name(dist));
-                inv_table_number(t, c.sizes[k], 0);
-                inv_table_number(t, s.count, 0);
-                inv_table_number(t, s.mean, 2);
-                inv_table_number(t, s.deviation, 2);
-                for (int32_t i = 0; i < c.count; i++) {
-                    inv_table_row(d);
-                    inv_table_text(d, "%s", inv_problem_name(problem));
-                    inv_table_text(d, "%s", invit_distribution_name(dist));
-                    inv_table_number(d, c.sizes[k], 0);
-                    inv_table_number(d, i, 0);
-                    inv_table_number(d, share[i], 4);
-                }
-            }
-        }
-    }
     inv_table_note(t,
                    "%d nodes in the square; the row without further nodes is the same instance solved with "
                    "another seed: "
                    "what the search itself changes.",
                    c.base);
+    status = add_cells(&c, t, d, &finished, err);
 done:
     free(c.share);
-    if (status != INVIT_OK) {
-        invit_report_destroy(*summary);
-        invit_report_destroy(*data);
-        *summary = *data = NULL;
-    }
-    return status;
+    return inv_stats_end(status, finished, instances_asked(o), summary, data, err);
 }

@@ -97,7 +97,9 @@ invit_status invit_report_figure(const invit_report *data, const char *path, inv
                                      .count = panels[p].line[l].count,
                                      .color = l % INV_PALETTE,
                                      .points = true};
-        inv_chart chart = {.title = panels[p].name,
+        char title[160];
+        snprintf(title, sizeof title, "%s%s", panels[p].name, data->partial[0] ? " (partial)" : "");
+        inv_chart chart = {.title = title,
                            .x_label = t->drawing.x_label,
                            .y_label = t->drawing.y_label,
                            .y_unit = t->drawing.y_unit,

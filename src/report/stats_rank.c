@@ -12,9 +12,12 @@
 #include <string.h>
 
 enum { RANKS = 50 }; /* beyond this a rank is only counted as "beyond" */
+enum { OWN_SIZES = 3 };
+static const int32_t own_sizes[2][OWN_SIZES] = {{100, 1000, 5000}, {50, 500, 5000}};
 
 typedef struct rank_cell {
     const invit_stats_options *o;
+    const invit_control *control;
     invit_problem problem;
     invit_distribution distribution;
     int32_t size;
@@ -91,7 +94,7 @@ static invit_status one_instance(void *context, int32_t item, invit_error *err)
     inv_rng rng;
     inv_rng_init(&rng, c->o->seed, 0);
     INV_TRY(invit_generate(c->problem, c->distribution, c->size, c->o->seed, (uint64_t)item, &p, err));
-    INV_TRY(inv_near_optimal(p, &effort, NULL, &s, &length, err));
+    INV_TRY(inv_near_optimal(p, &effort, c->control, &s, &length, err));
     INV_TRY(inv_index_create(p, &x, err));
     INV_TRY(inv_walk_create(p, x, RANKS, RANKS, &w, err));
     inv_frame frame;
@@ -137,15 +140,64 @@ static void add_rows(const rank_cell *c, inv_table *summary, inv_table *data)
     }
 }
 
+/* The same number of nodes for all of our own sizes as far as possible, but at least two instances. */
+static int32_t instances_of(const invit_stats_options *o, int problem, int k)
+{
+    if (o->size_count || k == 0) return o->count;
+    int32_t count = o->count * own_sizes[problem][0] / own_sizes[problem][k];
+    return count > 2 ? count : 2;
+}
+
+static invit_status add_cell(const invit_stats_options *o, const invit_control *control, int problem,
+                             int dist, int k, inv_table *summary, inv_table *data, int32_t *finished,
+                             invit_error *err)
+{
+    rank_cell c = {.o = o,
+                   .control = control,
+                   .problem = problem,
+                   .distribution = dist,
+                   .size = o->size_count ? o->sizes[k] : own_sizes[problem][k]};
+    pthread_mutex_init(&c.lock, NULL);
+    invit_status status = inv_for_each(o->threads, 0, instances_of(o, problem, k), one_instance, &c, control,
+                                       "solve", finished, err);
+    pthread_mutex_destroy(&c.lock);
+    if (c.total > 0) add_rows(&c, summary, data);
+    return status;
+}
+
+/* All cells, or those before an interrupt, the last one as far as it came. */
+static invit_status add_cells(const invit_stats_options *o, const invit_control *control, inv_table *summary,
+                              inv_table *data, int32_t *finished, invit_error *err)
+{
+    for (int problem = 0; problem < 2; problem++)
+        for (int dist = 0; dist < 4; dist++) {
+            if (!o->problem[problem] || !o->distribution[dist]) continue;
+            inv_table_rule(summary);
+            for (int k = 0; k < (o->size_count ? o->size_count : OWN_SIZES); k++)
+                INV_CHECK(add_cell(o, control, problem, dist, k, summary, data, finished, err));
+        }
+    return INVIT_OK;
+}
+
+static int32_t instances_asked(const invit_stats_options *o)
+{
+    int32_t count = 0;
+    for (int problem = 0; problem < 2; problem++)
+        for (int dist = 0; dist < 4; dist++)
+            for (int k = 0; k < (o->size_count ? o->size_count : OWN_SIZES); k++)
+                if (o->problem[problem] && o->distribution[dist]) count += instances_of(o, problem, k);
+    return count;
+}
+
 invit_status invit_stats_rank(const invit_stats_options *o, const invit_control *control,
                               invit_report **summary, invit_report **data, invit_error *err)
 {
-    static const int32_t sizes[2][3] = {{100, 1000, 5000}, {50, 500, 5000}};
     static const char *const names[] = {"problem", "distribution", "size",  "steps",  "<=1 %",
                                         "<=3 %",   "<=5 %",        "<=8 %", "<=15 %", "<=35 %"};
     static const char *const data_names[] = {"problem", "distribution", "size",
                                              "rank",    "share %",      "cumulative %"};
     invit_status status;
+    int32_t finished = 0;
     *summary = *data = NULL;
     INV_TRY(inv_stats_check(o, 2, err));
     INV_TRY(inv_report_create(summary, err));
@@ -163,37 +215,11 @@ invit_status invit_stats_rank(const invit_stats_options *o, const invit_control 
                                            .y_label = "next node among them",
                                            .y_unit = " %",
                                            .log_x = true});
-    for (int problem = 0; problem < 2; problem++) {
-        if (!o->problem[problem]) continue;
-        for (int dist = 0; dist < 4; dist++) {
-            if (!o->distribution[dist]) continue;
-            inv_table_rule(t);
-            for (int k = 0; k < (o->size_count ? o->size_count : 3); k++) {
-                rank_cell c = {.o = o,
-                               .problem = problem,
-                               .distribution = dist,
-                               .size = o->size_count ? o->sizes[k] : sizes[problem][k]};
-                /* The same number of nodes for all sizes as far as possible, but at least two instances. */
-                int32_t count = o->count;
-                if (!o->size_count && k > 0)
-                    count = count * sizes[problem][0] / c.size > 2 ? count * sizes[problem][0] / c.size : 2;
-                pthread_mutex_init(&c.lock, NULL);
-                status = inv_for_each(o->threads, 0, count, one_instance, &c, control, "solve", err);
-                pthread_mutex_destroy(&c.lock);
-                if (status != INVIT_OK) goto done;
-                add_rows(&c, t, d);
-            }
-        }
-    }
     inv_table_note(
         t,
         "Share of steps whose next node is among the k nearest that may be visited; returns to the depot are "
         "not counted.");
+    status = add_cells(o, control, t, d, &finished, err);
 done:
-    if (status != INVIT_OK) {
-        invit_report_destroy(*summary);
-        invit_report_destroy(*data);
-        *summary = *data = NULL;
-    }
-    return status;
+    return inv_stats_end(status, finished, instances_asked(o), summary, data, err);
 }

@@ -1,6 +1,8 @@
 /* Tables of results and the four ways to write them. */
 #include "report/tables.h"
 
+#include "base/outfile.h"
+
 #include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
@@ -71,6 +73,11 @@ inv_table *inv_report_table(struct invit_report *r, const char *title)
         return NULL;
     }
     return r->table[r->tables++] = t;
+}
+
+void inv_report_partial(struct invit_report *r, const invit_error *why)
+{
+    snprintf(r->partial, sizeof r->partial, "%.100s", why ? why->message : "stopped");
 }
 
 void inv_table_column(inv_table *t, const char *name, bool right)
@@ -239,9 +246,16 @@ static void text_line(FILE *f, const inv_table *t, const int *w)
     fputc('\n', f);
 }
 
-static void write_text(FILE *f, const inv_table *t, const int *w)
+static void put_title(FILE *f, const struct invit_report *r, const inv_table *t)
 {
-    fprintf(f, "%s\n", t->title);
+    fputs(t->title, f);
+    if (r->partial[0]) fprintf(f, " (partial: %s)", r->partial);
+}
+
+static void write_text(FILE *f, const struct invit_report *report, const inv_table *t, const int *w)
+{
+    put_title(f, report, t);
+    fputc('\n', f);
     text_line(f, t, w);
     for (int32_t r = -1; r < t->rows; r++) {
         if (r == 0 || (r > 0 && t->rule[r])) text_line(f, t, w);
@@ -269,9 +283,11 @@ static void put_markdown(FILE *f, const char *s, int width, bool right)
     free(safe);
 }
 
-static void write_markdown(FILE *f, const inv_table *t, const int *w)
+static void write_markdown(FILE *f, const struct invit_report *report, const inv_table *t, const int *w)
 {
-    fprintf(f, "**%s**\n\n", t->title);
+    fputs("**", f);
+    put_title(f, report, t);
+    fputs("**\n\n", f);
     for (int32_t r = -1; r < t->rows; r++) {
         fputc('|', f);
         for (int32_t c = 0; c < t->columns; c++) {
@@ -306,9 +322,14 @@ void inv_csv_field(FILE *f, const char *s)
     fputc('"', f);
 }
 
-static void write_csv(FILE *f, const inv_table *t, bool with_title)
+/* A table alone has no title line, unless it has to say that it is partial. */
+static void write_csv(FILE *f, const struct invit_report *report, const inv_table *t)
 {
-    if (with_title) fprintf(f, "# %s\n", t->title);
+    if (report->tables > 1 || report->partial[0]) {
+        fputs("# ", f);
+        put_title(f, report, t);
+        fputc('\n', f);
+    }
     for (int32_t r = -1; r < t->rows; r++) {
         for (int32_t c = 0; c < t->columns; c++) {
             if (c) fputc(',', f);
@@ -324,7 +345,7 @@ static void write_csv(FILE *f, const inv_table *t, bool with_title)
     }
 }
 
-static json_t *table_json(const inv_table *t)
+static json_t *table_json(const struct invit_report *report, const inv_table *t)
 {
     json_t *rows = json_array();
     for (int32_t r = 0; r < t->rows; r++) {
@@ -339,6 +360,7 @@ static json_t *table_json(const inv_table *t)
     }
     json_t *all = json_object();
     json_object_set_new(all, "title", json_string(t->title));
+    if (report->partial[0]) json_object_set_new(all, "partial", json_string(report->partial));
     if (t->note) json_object_set_new(all, "note", json_string(t->note));
     json_object_set_new(all, "rows", rows);
     return all;
@@ -347,7 +369,7 @@ static json_t *table_json(const inv_table *t)
 static invit_status write_json(FILE *f, const struct invit_report *r, invit_error *err)
 {
     json_t *all = json_array();
-    for (int32_t i = 0; i < r->tables; i++) json_array_append_new(all, table_json(r->table[i]));
+    for (int32_t i = 0; i < r->tables; i++) json_array_append_new(all, table_json(r, r->table[i]));
     char *text = json_dumps(all, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
     json_decref(all);
     if (!text) return inv_no_memory(err, 0);
@@ -374,11 +396,11 @@ invit_status invit_report_render(const invit_report *r, invit_table_format forma
         if (!w) goto memory;
         widths(t, w);
         if (format == INVIT_TABLE_TEXT)
-            write_text(f, t, w);
+            write_text(f, r, t, w);
         else if (format == INVIT_TABLE_MARKDOWN)
-            write_markdown(f, t, w);
+            write_markdown(f, r, t, w);
         else
-            write_csv(f, t, r->tables > 1);
+            write_csv(f, r, t);
         free(w);
     }
     if (format == INVIT_TABLE_JSON) INV_TRY(write_json(f, r, err));
@@ -391,5 +413,20 @@ done:
         free(*text);
         *text = NULL;
     }
+    return status;
+}
+
+invit_status invit_report_write(const invit_report *r, invit_table_format format, const char *path,
+                                invit_error *err)
+{
+    char *text = NULL;
+    inv_outfile *file = NULL;
+    INV_CHECK(invit_report_render(r, format, &text, err));
+    invit_status status = inv_outfile_open(path, &file, err);
+    if (status == INVIT_OK) {
+        inv_outfile_puts(file, text);
+        status = inv_outfile_close(file, err);
+    }
+    free(text);
     return status;
 }

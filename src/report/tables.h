@@ -45,13 +45,17 @@ typedef struct inv_table {
 struct invit_report {
     int32_t tables, room;
     inv_table **table;
+    char partial[128]; /* why it is not over all that was asked for; empty when it is */
     bool failed;
 };
 
 invit_status inv_report_create(struct invit_report **out, invit_error *err);
-/* A new empty table at the end of the report; NULL when memory is out, which all functions below accept and the render
- * call reports. */
+/* A new empty table at the end of the report; NULL when memory is out, which all functions below accept and
+ * the render call reports. */
 inv_table *inv_report_table(struct invit_report *r, const char *title);
+
+/* Says with every table that the run was stopped, in the words of the error it ended with. */
+void inv_report_partial(struct invit_report *r, const invit_error *why);
 
 /* One field of a CSV line, in quotes where it must be. */
 void inv_csv_field(FILE *f, const char *s);
