@@ -87,6 +87,8 @@ static void mistakes_are_met_with_help(void **state)
     assert_true(says("unexpected argument 'cvrp'"));
     assert_int_equal(invit("plot /nonexistent.tsp -o /tmp/x.svg"), 1);
     assert_true(says("/nonexistent.tsp"));
+    assert_int_equal(invit("plot / -o /tmp/x.svg"), 1);
+    assert_true(says("/: this folder holds no training run"));
 }
 
 static void a_full_disk_and_a_closed_pipe_are_errors(void **state)

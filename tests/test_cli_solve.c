@@ -214,6 +214,9 @@ static void mistakes_are_explained(void **state)
     must(run("solve many.txt --index 1 -c greedy --time 0 -q -o stops.csv && head -1 stops.csv"));
     says("route,stop");
     assert_int_equal(run("solve"), 2);
+    must(run("gen tsp --size 1 -o one.txt"));
+    assert_int_equal(run("plot one.txt --views 0 -o one.svg"), 1);
+    says("nothing to decide");
 }
 
 /* SIGTERM in the middle of a long run; returns the exit code. */

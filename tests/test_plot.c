@@ -157,6 +157,8 @@ static void traces_and_runs(void **state)
     write_file(trace, "seconds,length\n");
     assert_int_equal(invit_plot_traces(traces, 1, in_folder("t.svg"), NULL, &err), INVIT_ERR_INPUT);
 
+    assert_int_equal(invit_plot_runs(runs, 1, in_folder("r.pdf"), NULL, &err), INVIT_ERR_INPUT);
+    assert_non_null(strstr(err.message, "holds no training run"));
     write_file(run, "{\"step\": 1, \"loss\": 2.5, \"accuracy\": 0.3}\n{\"step\": 2, \"loss\": 2.0, "
                     "\"small_gap\": 0.2}\n{\"st");
     assert_int_equal(invit_plot_runs(runs, 1, in_folder("r.pdf"), NULL, &err), INVIT_OK);

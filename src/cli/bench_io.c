@@ -130,7 +130,7 @@ static measurement measure(const job *j)
 static bool report(const values *v, const char *name, const job *j)
 {
     measurement best = measure(j);
-    for (int i = 1; i < v->repeat && best.ok; i++) {
+    for (int i = 1; i < v->repeat && best.ok && !cli_cancelled(); i++) {
         measurement m = measure(j);
         if (m.ok && m.seconds < best.seconds) best = m;
     }
@@ -172,7 +172,8 @@ int bench_io(int argc, char **argv)
     char path[4096];
     snprintf(path, sizeof path, "%s/invit-bench-%ld", v.directory, (long)getpid());
     bool ok = true;
-    for (int d = INVIT_UNIFORM; d <= INVIT_IMPLOSION && ok; d++) {
+    cli_cancel_flag(); /* an interrupt must not leave the file behind */
+    for (int d = INVIT_UNIFORM; d <= INVIT_IMPLOSION && ok && !cli_cancelled(); d++) {
         char name[64];
         snprintf(name, sizeof name, "generate %s", invit_distribution_name((invit_distribution)d));
         job j = {.what = GENERATE, .distribution = (invit_distribution)d, .size = v.size};
@@ -186,7 +187,7 @@ int bench_io(int argc, char **argv)
                  {"CVRPLIB", INVIT_CVRP, INVIT_FORMAT_TSPLIB},
                  {"MSVDRP TSP", INVIT_TSP, INVIT_FORMAT_MSVDRP},
                  {"MSVDRP CVRP", INVIT_CVRP, INVIT_FORMAT_MSVDRP}};
-    for (size_t i = 0; i < sizeof files / sizeof *files && ok; i++) {
+    for (size_t i = 0; i < sizeof files / sizeof *files && ok && !cli_cancelled(); i++) {
         char name[64];
         job j = {.what = WRITE,
                  .problem = files[i].problem,
@@ -197,9 +198,10 @@ int bench_io(int argc, char **argv)
         ok = report(&v, name, &j);
         j.what = READ;
         snprintf(name, sizeof name, "read %s", files[i].name);
-        ok = ok && report(&v, name, &j);
+        ok = ok && (cli_cancelled() || report(&v, name, &j));
     }
     unlink(path);
     cli_args_free(&args);
+    if (ok && cli_cancelled()) return cli_stopped();
     return ok ? CLI_OK : CLI_FAILED;
 }

@@ -163,10 +163,10 @@ int bench_policy(int argc, char **argv)
     };
     invit_error err = {0};
     double peak_one_alone, peak_alone;
+    cli_cancel_flag();
     double peak_one = invit_measure_peak(1, v.seconds / 4, &peak_one_alone);
     double peak = invit_measure_peak(v.common.threads, v.seconds / 4, &peak_alone);
     invit_status status = INVIT_OK;
-    cli_cancel_flag();
     for (int i = 0; i < (v.large ? ROWS : SMALL) && status == INVIT_OK && !cli_cancelled(); i++)
         status = measure(&rows[i], v.seconds, v.common.threads, &err);
     code = status == INVIT_OK ? CLI_OK : cli_report(&err);
@@ -174,8 +174,9 @@ int bench_policy(int argc, char **argv)
         print_json(rows, peak_one, peak_one_alone, peak, peak_alone);
     } else if (code == CLI_OK) {
         print_rows(rows, peak_one, peak_one_alone, peak, peak_alone);
-        print_ratios(rows);
+        if (!cli_cancelled()) print_ratios(rows);
     }
+    if (code == CLI_OK && cli_cancelled()) code = cli_stopped();
     cli_args_free(&args);
     return code;
 }

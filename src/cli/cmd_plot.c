@@ -188,7 +188,7 @@ static int draw_views(const values *v, const cli_args *args, const invit_plot_op
                                    : invit_model_load_default(invit_instance_problem(instance), &model, &err);
     if (loaded != INVIT_OK) goto failed;
 
-    watcher w = {.v = v, .o = o, .instance = instance, .model = invit_model_describe(model)};
+    watcher w = {.v = v, .o = o, .instance = instance, .model = invit_model_describe(model), .seen = -1};
     invit_control control = {.cancel = &w.stop};
     invit_solve_options s = invit_solve_defaults();
     s.rollouts = 1;
@@ -202,6 +202,8 @@ static int draw_views(const values *v, const cli_args *args, const invit_plot_op
         code = cli_report(&w.err);
     else if (!w.drawn && solved != INVIT_OK)
         goto failed;
+    else if (w.seen < 0)
+        code = cli_fail("%s: there is nothing to decide in it, so no decision to draw", args->item[0]);
     else if (!w.drawn)
         code = cli_fail("the rollout has no decision %lld; its last is %lld", (long long)v->views,
                         (long long)w.seen);

@@ -170,6 +170,9 @@ static invit_status read_log(const char *run, log_table *t, invit_error *err)
     if (snprintf(path, sizeof path, folder ? "%s/log.jsonl" : "%s", run) >= (int)sizeof path)
         return inv_fail(err, INVIT_ERR_ARGUMENT, "%.60s...: name too long", run);
     FILE *file = fopen(path, "r");
+    if (!file && folder && errno == ENOENT)
+        return inv_fail(err, INVIT_ERR_INPUT, "%s: this folder holds no training run: there is no log.jsonl",
+                        run);
     if (!file) return inv_fail(err, INVIT_ERR_IO, "%s: %s", path, strerror(errno));
     invit_status status = INVIT_OK;
     char *line = NULL;
