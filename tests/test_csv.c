@@ -47,6 +47,23 @@ static void tables_of_every_dialect_read_alike(void **state)
         "note,x,y\n\"two\nlines, \"\"quoted\"\"\n\",1.5,2\n5\" wide,-3,40\n",
         "x,y,lat\n1.5,2,none\n-3,40,\n",
         "x,\"a note\r\nof two lines\",y\r\n1.5,,2\r\n-3,\"and\r\nanother\",40\r\n",
+        /* a first column of any name, or of none */
+        ",x,y\n0,1.5,2\n1,-3,40\n",
+        "\tx\ty\n0\t1.5\t2\n1\t-3\t40\n",
+        "Customer name,X,Y\nA,1.5,2\nB,-3,40\n",
+        "Stra\xc3\x9f"
+        "e,x,y\nA,1.5,2\nB,-3,40\n",
+        "x-coord;x;y\n1;1,5;2\n2;-3;40\n",
+        "#,x,y\n1,1.5,2\n2,-3,40\n",
+        "# a remark, and more\n\n#;y;\"x\"\n1;2;1,5\n2;40;-3\n",
+        "nr|x|y\n1|1,5|2\n2|-3|40\n",
+        /* what stands in quotes separates nothing */
+        "\"title; notes\",x,y\nA,1.5,2\nB,-3,40\n",
+        "\"title; \"\"x\"\"; x\nor y\",\"x\",y\nA,1.5,2\nB,-3,40\n",
+        "title; notes,x,y\nA,1.5,2\nB,-3,40\n",
+        /* old Macs, DOS */
+        "x,y\r1.5,2\r-3,40\r",
+        "x,y\r\n1.5,2\r\n-3,40\r\n\x1a",
     };
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         invit_instance *p;
@@ -144,6 +161,10 @@ static void bad_tables_are_refused_with_a_reason(void **state)
     } cases[] = {
         {"a,b\n1,2\n", "f:1: expected a header with the columns x,y or lat,lon"},
         {"x,lat\n1,2\n", "f:1: expected a header with the columns"},
+        {"Stra\xc3\x9f"
+         "e,Breite\n1,2\n",
+         "f:1: expected a header with the columns"},
+        {"Customer name;width\n1;2\n", "f:1: expected a header with the columns"},
         {"x,y,lat,lon\n1,2,3,4\n", "f:1: expected the columns x,y or lat,lon, found both"},
         {"x,x,y\n1,2,3\n", "f:1: column x appears twice"},
         {"x,y\n", "f:2: expected rows after the header"},
@@ -161,7 +182,8 @@ static void bad_tables_are_refused_with_a_reason(void **state)
         {"\xff\xfex", "f: text in UTF-16"},
         {"x,y\n\"1\"2,3\n", "f:2: expected a delimiter after a closing quote"},
         {"lat,lon\n91,0\n", "f:2: expected a latitude from -90 to 90, found '91'"},
-        {"lat,lon\n9,1000\n", "f:2: expected a longitude"},
+        {"lat,lon\n9,361\n", "f:2: expected a longitude from -180 to 360, found '361'"},
+        {"lat,lon\n9,-181\n", "f:2: expected a longitude from -180 to 360, found '-181'"},
         {"x,y,demand\n0,0,0\n1,1,3\n", "expected the vehicles' capacity"},
         {"x,y,demand,capacity\n0,0,0,10\n1,1,11,\n", ":3: demand 11: expected at most the capacity, 10"},
         {"x,y,demand\n0,0,0\n1,1,3\n", "--capacity"},
@@ -193,6 +215,9 @@ static void metrics_can_be_changed(void **state)
     assert_int_equal(invit_instance_set_metric(p, INVIT_HAVERSINE, &err), INVIT_ERR_INPUT);
     assert_non_null(strstr(err.message, "latitude"));
     assert_int_equal(p->metric, INVIT_CEIL_2D);
+    p->xy[2] = 541, p->xy[3] = 0;
+    assert_int_equal(invit_instance_set_metric(p, INVIT_HAVERSINE, &err), INVIT_ERR_INPUT);
+    assert_non_null(strstr(err.message, "a longitude (x) from -540 to 540"));
     assert_int_equal(invit_instance_set_metric(p, (invit_metric)9, &err), INVIT_ERR_ARGUMENT);
     invit_instance_destroy(p);
     assert_string_equal(invit_metric_name(INVIT_HAVERSINE), "haversine");
@@ -209,6 +234,10 @@ static void the_date_line_is_no_border(void **state)
     invit_instance_destroy(p);
     assert_int_equal(read_table("lat,lon\n0,-170\n0,170\n0,0\n", 0, &p, NULL), INVIT_OK);
     assert_true(p->xy[0] == 190 && p->xy[2] == 170 && p->xy[4] == 0);
+    invit_instance_destroy(p);
+    /* counted eastwards from 0 to 360 */
+    assert_int_equal(read_table("lat,lon\n0,359\n0,2\n0,180\n", 0, &p, NULL), INVIT_OK);
+    assert_true(p->xy[0] == -1 && p->xy[2] == 2 && p->xy[4] == 180);
     invit_instance_destroy(p);
     /* elsewhere longitudes stay as they are written */
     assert_int_equal(read_table("lat,lon\n0,-20\n0,40\n0,0\n", 0, &p, NULL), INVIT_OK);

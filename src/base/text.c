@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER = 1 << 18 };
+enum { BUFFER = 1 << 18, CTRL_Z = 0x1a };
 
 static invit_status start(inv_text *t, const char *name, size_t capacity, invit_error *err)
 {
@@ -80,20 +80,57 @@ static size_t read_some(inv_text *t, char *to, size_t room)
     }
 }
 
+/* Makes what `from` .. `end` has just got look like any other text. */
+static void tidy(const inv_text *t, char *from, char **end)
+{
+    for (char *c = from; t->returns && (c = memchr(c, '\r', (size_t)(*end - c)));) *c = '\n';
+    while (t->words && t->eof && *end > t->buffer && (*end)[-1] == CTRL_Z) (*end)--;
+}
+
 void inv_text_refill(inv_text *t, size_t bytes)
 {
     size_t kept = (size_t)(t->end - t->at);
     if (t->eof || kept >= bytes)
         return; /* a full buffer has no room to read into: that would look like the end */
     memmove(t->buffer, t->at, kept);
+    char *fresh = t->buffer + kept, *end = fresh;
     do {
-        size_t n = read_some(t, t->buffer + kept, t->capacity - kept);
+        size_t n = read_some(t, end, t->capacity - (size_t)(end - t->buffer));
         if (n == 0) t->eof = true;
-        kept += n;
-    } while (kept < bytes && !t->eof);
+        end += n;
+    } while ((size_t)(end - t->buffer) < bytes && !t->eof);
+    tidy(t, fresh, &end);
     t->at = t->buffer;
-    t->end = t->buffer + kept;
-    t->buffer[kept] = 0;
+    t->end = end;
+    *end = 0;
+}
+
+invit_status inv_text_begin(inv_text *t, invit_error *err)
+{
+    inv_text_refill(t, INV_TEXT_LINE);
+    size_t n = (size_t)(t->end - t->at);
+    if (n >= 2 && (memcmp(t->at, "\xff\xfe", 2) == 0 || memcmp(t->at, "\xfe\xff", 2) == 0))
+        return inv_fail(err, INVIT_ERR_INPUT,
+                        "%s: text in UTF-16: save it as UTF-8 (in a spreadsheet: CSV UTF-8)", t->name);
+    const char *first = memchr(t->at, '\r', n);
+    t->words = true;
+    t->returns = first && first + 1 < t->end && !memchr(t->at, '\n', n);
+    char *end = t->buffer + (t->end - t->buffer);
+    tidy(t, t->buffer, &end);
+    t->end = end;
+    *end = 0;
+    if (t->end - t->at >= 3 && memcmp(t->at, "\xef\xbb\xbf", 3) == 0) t->at += 3;
+    return INVIT_OK;
+}
+
+int64_t inv_text_left(const inv_text *t)
+{
+    struct stat info;
+    int64_t visible = t->end - t->at;
+    if (t->fd < 0) return visible + (int64_t)t->memory_left;
+    off_t read = lseek(t->fd, 0, SEEK_CUR);
+    if (read < 0 || fstat(t->fd, &info) != 0 || !S_ISREG(info.st_mode)) return -1;
+    return visible + (info.st_size > read ? info.st_size - read : 0);
 }
 
 bool inv_text_skip_blanks(inv_text *t)
@@ -229,4 +266,55 @@ int inv_utf8_length(const char *text)
     bool surrogate = length == 3 && s[0] == 0xed && s[1] >= 0xa0;
     bool beyond = length == 4 && (s[0] > 0xf4 || (s[0] == 0xf4 && s[1] >= 0x90));
     return overlong || surrogate || beyond ? 0 : length;
+}
+
+/* The code points of Windows-1252 from 0x80 to 0x9f; the five it leaves open stay as they are. */
+static const uint16_t windows_1252[32] = {0x20ac, 0x81,   0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021,
+                                          0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8d,   0x017d, 0x8f,
+                                          0x90,   0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014,
+                                          0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0x9d,   0x017e, 0x0178};
+
+/* Appends what a byte of Windows-1252 means, as UTF-8, and returns the end. */
+static char *put_byte(char *to, unsigned char byte)
+{
+    unsigned point = byte >= 0x80 && byte < 0xa0 ? windows_1252[byte - 0x80] : byte;
+    if (point < 0x80) {
+        *to++ = (char)point;
+    } else if (point < 0x800) {
+        *to++ = (char)(0xc0 | point >> 6);
+        *to++ = (char)(0x80 | (point & 63));
+    } else {
+        *to++ = (char)(0xe0 | point >> 12);
+        *to++ = (char)(0x80 | (point >> 6 & 63));
+        *to++ = (char)(0x80 | (point & 63));
+    }
+    return to;
+}
+
+static bool is_utf8(const char *text, size_t n)
+{
+    size_t at = 0;
+    for (int length; at < n; at += (size_t)length)
+        if ((length = inv_utf8_length(text + at)) == 0) return false;
+    return at == n;
+}
+
+char *inv_put_utf8(char *to, const char *text, size_t n)
+{
+    n = strnlen(text, n);
+    if (is_utf8(text, n)) {
+        memcpy(to, text, n);
+        to += n;
+    } else {
+        for (size_t i = 0; i < n; i++) to = put_byte(to, (unsigned char)text[i]);
+    }
+    *to = 0;
+    return to;
+}
+
+char *inv_utf8_copy(const char *text, size_t n)
+{
+    char *copy = malloc(3 * n + 1);
+    if (copy) inv_put_utf8(copy, text, n);
+    return copy;
 }

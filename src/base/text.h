@@ -16,6 +16,8 @@ typedef struct inv_text {
     int fd;     /* -1: memory                                               */
     bool own_fd;
     bool eof;           /* nothing more to come after `end`                         */
+    bool words;         /* known to be text: a Ctrl-Z at its end does not count     */
+    bool returns;       /* lines end in a carriage return alone, read as a line feed */
     int failed;         /* errno of a read that failed                              */
     const char *memory; /* what is left of a memory source                          */
     size_t memory_left;
@@ -31,6 +33,12 @@ invit_status inv_text_open(inv_text *t, const char *path, invit_error *err);
 invit_status inv_text_open_memory(inv_text *t, const void *data, size_t size, const char *name,
                                   invit_error *err);
 void inv_text_close(inv_text *t);
+
+/* Text as any system writes it, to be called before anything is read: skips a byte order mark, takes carriage
+ * returns alone (old Macs) for line ends and does not count a Ctrl-Z at the end (DOS). Refuses UTF-16. */
+invit_status inv_text_begin(inv_text *t, invit_error *err);
+/* Bytes from `at` to the end of the source, -1 where that is not known (pipes). */
+int64_t inv_text_left(const inv_text *t);
 
 /* Shifts what is unread to the front and reads more, until `bytes` (at most INV_TEXT_LINE) are visible or the
  * end. */
@@ -64,6 +72,11 @@ invit_status inv_text_line(inv_text *t, const char **line, size_t *length, invit
 
 /* Length of the valid UTF-8 sequence at s, 0 when there is none. */
 int inv_utf8_length(const char *s);
+/* Copies text of at most n bytes as UTF-8 into 3 n + 1 bytes at `to`, and returns where its NUL is. What is
+ * not UTF-8 comes from an older program and is taken for Windows-1252. */
+char *inv_put_utf8(char *to, const char *text, size_t n);
+/* The same into memory of its own; NULL when there is none. */
+char *inv_utf8_copy(const char *text, size_t n);
 
 static inline bool inv_is_blank(char c)
 {

@@ -1,6 +1,8 @@
 /* Instances and solutions as objects: creation, access, destruction. */
 #include "problem/problem.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,8 +126,8 @@ int64_t invit_instance_capacity(const invit_instance *p)
 
 invit_status invit_instance_set_name(invit_instance *p, const char *name, invit_error *err)
 {
-    char *copy = strdup(name);
-    if (!copy) return inv_no_memory(err, strlen(name) + 1);
+    char *copy = inv_utf8_copy(name, strlen(name));
+    if (!copy) return inv_no_memory(err, 3 * strlen(name) + 1);
     free(p->name);
     p->name = copy;
     return INVIT_OK;
@@ -136,11 +138,11 @@ invit_status invit_instance_set_metric(invit_instance *p, invit_metric metric, i
     if ((unsigned)metric > INVIT_HAVERSINE)
         return inv_fail(err, INVIT_ERR_ARGUMENT, "metric %d does not exist", (int)metric);
     for (int32_t i = 0; metric == INVIT_HAVERSINE && i < p->n; i++)
-        if (fabs(p->xy[2 * (size_t)i]) > 540 || fabs(p->xy[2 * (size_t)i + 1]) > 90)
+        if (fabs(p->xy[2 * (size_t)i]) > 540 ||
+            /* as far as inv_join_longitudes lets them run */ fabs(p->xy[2 * (size_t)i + 1]) > 90)
             return inv_fail(err, INVIT_ERR_INPUT,
-                            "%s: node %d at (%g, %g): great circles need a longitude (x) from -180 to 180 "
-                            "and a latitude (y) "
-                            "from -90 to 90",
+                            "%s: node %d at (%g, %g): great circles need a longitude (x) from -540 to 540 "
+                            "and a latitude (y) from -90 to 90",
                             p->name, i, p->xy[2 * (size_t)i], p->xy[2 * (size_t)i + 1]);
     p->metric = metric;
     if (metric == INVIT_HAVERSINE) inv_join_longitudes(p);
@@ -226,6 +228,16 @@ invit_status invit_solution_create(const int32_t *nodes, const int32_t *start, i
 invit_status inv_solution_copy(const invit_solution *from, invit_solution **out, invit_error *err)
 {
     return invit_solution_create(from->nodes, from->start, from->routes, out, err);
+}
+
+invit_status inv_check_nodes(const invit_instance *p, const invit_solution *s, invit_error *err)
+{
+    for (int32_t i = 0; i < s->start[s->routes]; i++)
+        if (s->nodes[i] < 0 || s->nodes[i] >= p->n)
+            return inv_fail(err, INVIT_ERR_INPUT,
+                            "the solution names node %d, the instance has nodes 0 to %d", (int)s->nodes[i],
+                            (int)(p->n - 1));
+    return INVIT_OK;
 }
 
 int32_t invit_solution_routes(const invit_solution *s)

@@ -32,6 +32,8 @@ struct invit_solution {
 invit_status inv_instance_alloc(invit_problem problem, int64_t n, invit_instance **out, invit_error *err);
 invit_status inv_solution_alloc(int32_t routes, int64_t nodes, invit_solution **out, invit_error *err);
 invit_status inv_solution_copy(const invit_solution *from, invit_solution **out, invit_error *err);
+/* Refuses a solution that names nodes which the instance does not have: whoever looks them up asks before. */
+invit_status inv_check_nodes(const invit_instance *p, const invit_solution *s, invit_error *err);
 
 /* HAVERSINE: a longitude within -180..180; and all of an instance's, laid out without a break at the date
  * line. */

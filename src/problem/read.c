@@ -81,16 +81,21 @@ static bool is_letter(char c)
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
 }
 
-/* The first word of a file of words: TSPLIB writes KEY : value or KEY_SECTION, a table header column,column.
- */
-static invit_format detect_words(const char *p)
+/* KEY : value or KEY_SECTION */
+static bool is_keyword(const char *p)
 {
     const char *from = p;
-    if (*p == '"' || *p == '\'') return INVIT_FORMAT_CSV;
-    if (strncasecmp(p, "sep=", 4) == 0) return INVIT_FORMAT_CSV;
     while (is_letter(*p) || (*p >= '0' && *p <= '9')) p++;
-    if (p - from > 8 && strncasecmp(p - 8, "_SECTION", 8) == 0) return INVIT_FORMAT_TSPLIB;
-    while (*p == ' ') p++;
+    if (p - from > 8 && strncasecmp(p - 8, "_SECTION", 8) == 0) return true;
+    while (p > from && inv_is_blank(*p)) p++;
+    return p > from && *p == ':';
+}
+
+/* The first line of a file of words that is no TSPLIB keyword: a header has something between its columns. */
+static invit_format detect_words(const char *p)
+{
+    if (*p == '"' || strncasecmp(p, "sep=", 4) == 0) return INVIT_FORMAT_CSV;
+    p += strcspn(p, ",;\t\n");
     return *p == ',' || *p == ';' || (*p == '\t' && is_letter(p[1])) ? INVIT_FORMAT_CSV : INVIT_FORMAT_TSPLIB;
 }
 
@@ -117,14 +122,15 @@ invit_format inv_detect_format(inv_text *t)
 {
     inv_text_refill(t, INV_TEXT_LINE);
     if (t->end - t->at >= 6 && memcmp(t->at, "\x93NUMPY", 6) == 0) return INVIT_FORMAT_NPY;
-    if (strncmp(t->at, "\xef\xbb\xbf", 3) == 0) t->at += 3; /* the byte order mark of spreadsheets */
     const char *p = t->at;
-    for (;;) { /* the first line that is neither empty nor a comment */
+    for (;;) { /* the first line that is neither empty nor a remark */
         while (inv_is_blank(*p) || *p == '\n') p++;
-        if (*p != '#') break;
+        if (!inv_is_remark(p)) break;
         while (*p && *p != '\n') p++;
     }
-    return is_letter(*p) || *p == '"' ? detect_words(p) : detect_numbers(p);
+    if (is_keyword(p)) return INVIT_FORMAT_TSPLIB;
+    if (inv_table_separator(p)) return INVIT_FORMAT_CSV;
+    return is_letter(*p) || *p == '"' || (unsigned char)*p >= 0x80 ? detect_words(p) : detect_numbers(p);
 }
 
 /* ---- the public reader --------------------------------------------------------------------------------- */
@@ -145,19 +151,17 @@ static invit_status start_reader(invit_reader *r, const char *path, invit_error 
     };
     r->stem = stem_of(path);
     if (!r->stem) return inv_no_memory(err, strlen(path));
+    inv_text_refill(&r->text, 6);
+    if (strncmp(r->text.at, "\x93NUMPY", 6) != 0) INV_CHECK(inv_text_begin(&r->text, err));
     if (inv_text_at_end(&r->text)) {
         INV_CHECK(inv_text_status(&r->text, err));
         return inv_fail(err, INVIT_ERR_INPUT, "%s:1: expected an instance, found an empty file",
                         r->text.name);
     }
-    inv_text_refill(&r->text, 4);
     if (strncmp(r->text.at, "PK\x03\x04", 4) == 0)
         return inv_fail(err, INVIT_ERR_INPUT,
                         "%s: a workbook or another archive: save the table as CSV (UTF-8) and give that",
                         r->text.name);
-    if (strncmp(r->text.at, "\xff\xfe", 2) == 0 || strncmp(r->text.at, "\xfe\xff", 2) == 0)
-        return inv_fail(err, INVIT_ERR_INPUT,
-                        "%s: text in UTF-16: save it as UTF-8 (in a spreadsheet: CSV UTF-8)", r->text.name);
     r->format = inv_detect_format(&r->text);
     r->next = readers[r->format];
     r->state.many = r->format == INVIT_FORMAT_MSVDRP;

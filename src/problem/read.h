@@ -26,6 +26,12 @@ inv_read_fn inv_read_tsplib, inv_read_msvdrp, inv_read_list, inv_read_npy, inv_r
 /* Which format the input is in, judged by its first bytes. */
 invit_format inv_detect_format(inv_text *t);
 
+/* Tables, from their first line on. The separator (, ; tab |) under which a column of the header at `p` is
+ * called x or lat, 0 when there is none; and is the line at `p` a remark, which begins with #? "#,x,y" is a
+ * header. */
+char inv_table_separator(const char *p);
+bool inv_is_remark(const char *p);
+
 /* Coordinates that grow as they are read. */
 typedef struct inv_points {
     double *xy;

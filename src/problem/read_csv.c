@@ -1,12 +1,13 @@
 /* Tables as spreadsheets write them: a header line, then a node a line. Columns x,y or lat,lon (then
  * distances are great circles, in metres), and if wanted id, demand, capacity; others do not count. The first
- * row of a table with demands is the depot. Commas, semicolons or tabs; quotes, also over line ends; decimal
- * commas where commas do not separate; rows of nothing but delimiters do not count. */
+ * row of a table with demands is the depot. Commas, semicolons, tabs or bars; quotes, also over line ends;
+ * decimal commas where commas do not separate; rows of nothing but delimiters do not count. */
 #include "problem/read.h"
 
 #include "base/number.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -156,11 +157,67 @@ static int role_of(const char *name)
     return OTHER;
 }
 
+/* The closing quote of the field whose text begins at `p`, or the end. */
+static const char *closing_quote(const char *p)
+{
+    for (;; p += 2) { /* "" is a quote within the field */
+        p += strcspn(p, "\"");
+        if (p[0] != '"' || p[1] != '"') return p;
+    }
+}
+
+/* Is a column of the header at `p` called x or lat, when `separator` stands between the columns? */
+static bool names_a_place(const char *p, char separator)
+{
+    const char end[] = {separator, '\n', 0};
+    for (;; p++) {
+        while (inv_is_blank(*p) && *p != separator) p++;
+        bool quoted = *p == '"';
+        const char *from = p + quoted, *to = quoted ? closing_quote(from) : from + strcspn(from, end);
+        char name[16] = "";
+        p = to + (*to && quoted);
+        while (to > from && inv_is_blank(to[-1])) to--;
+        if (to - from < (ptrdiff_t)sizeof name) memcpy(name, from, (size_t)(to - from));
+        while (inv_is_blank(*p) && *p != separator) p++;
+        if (*p && *p != '\n' && *p != separator) return false; /* after a closing quote: not with this one */
+        if (role_of(name) == X || role_of(name) == LATITUDE) return true;
+        if (*p != separator) return false;
+    }
+}
+
+char inv_table_separator(const char *p)
+{
+    for (const char *separator = ";,\t|"; *separator; separator++)
+        if (names_a_place(p, *separator)) return *separator;
+    return 0;
+}
+
+bool inv_is_remark(const char *p)
+{
+    if (*p++ != '#') return false;
+    while (inv_is_blank(*p)) p++;
+    return !*p || !strchr(",;|", *p) || !inv_table_separator(p);
+}
+
+/* Passes over lines that say nothing and remarks. Lines are left whole: where tabs separate, a leading one
+ * says something. */
+static void find_header(inv_text *t)
+{
+    for (;;) {
+        inv_text_refill(t, INV_TEXT_LINE);
+        const char *p = t->at;
+        while (inv_is_blank(*p)) p++;
+        if (p >= t->end || (*p != '\n' && !inv_is_remark(p))) return;
+        inv_text_skip_line(t);
+    }
+}
+
 static invit_status read_header(csv *c, invit_error *err)
 {
     const char *p;
     size_t n;
     bool last = false;
+    find_header(c->t);
     int64_t line = c->t->line;
     INV_CHECK(inv_text_raw_line(c->t, &p, &n, err));
     if (n >= 5 && strncasecmp(p, "sep=", 4) == 0 &&
@@ -169,7 +226,8 @@ static invit_status read_header(csv *c, invit_error *err)
         line = c->t->line;
         INV_CHECK(inv_text_raw_line(c->t, &p, &n, err));
     } else {
-        c->delimiter = memchr(p, ';', n) ? ';' : memchr(p, ',', n) ? ',' : '\t';
+        c->delimiter = inv_table_separator(p);
+        if (!c->delimiter) c->delimiter = memchr(p, ';', n) ? ';' : memchr(p, ',', n) ? ',' : '\t';
     }
     INV_CHECK(join_lines(c, line, &p, &n, err));
     for (const char *end = p + n; !last;) {
@@ -213,37 +271,6 @@ static invit_status whole(const csv *c, int64_t line, const char *name, double v
                          INT32_MAX, name, c->field);
 }
 
-/* The code points of Windows-1252 from 0x80 to 0x9f; the five it leaves open stay as they are. */
-static const uint16_t windows_1252[32] = {0x20ac, 0x81,   0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021,
-                                          0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8d,   0x017d, 0x8f,
-                                          0x90,   0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014,
-                                          0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0x9d,   0x017e, 0x0178};
-
-/* Appends what a byte of Windows-1252 means, as UTF-8, and returns the end. */
-static char *put_utf8(char *to, unsigned char byte)
-{
-    unsigned point = byte >= 0x80 && byte < 0xa0 ? windows_1252[byte - 0x80] : byte;
-    if (point < 0x80) {
-        *to++ = (char)point;
-    } else if (point < 0x800) {
-        *to++ = (char)(0xc0 | point >> 6);
-        *to++ = (char)(0x80 | (point & 63));
-    } else {
-        *to++ = (char)(0xe0 | point >> 12);
-        *to++ = (char)(0x80 | (point >> 6 & 63));
-        *to++ = (char)(0x80 | (point & 63));
-    }
-    return to;
-}
-
-static bool is_utf8(const char *text)
-{
-    for (int length; *text; text += length)
-        if ((length = inv_utf8_length(text)) == 0) return false;
-    return true;
-}
-
-/* Labels are UTF-8; a field that is not comes from an older spreadsheet, which writes Windows-1252. */
 static invit_status keep_label(csv *c, invit_error *err)
 {
     size_t n = 3 * strlen(c->field) + 1;
@@ -254,13 +281,8 @@ static invit_status keep_label(csv *c, invit_error *err)
         c->labels = more;
         c->label_room = room;
     }
-    char *to = c->labels + c->label_bytes;
-    if (is_utf8(c->field))
-        to = stpcpy(to, c->field);
-    else
-        for (const char *from = c->field; *from; from++) to = put_utf8(to, (unsigned char)*from);
-    *to = 0;
-    c->label_bytes = (size_t)(to + 1 - c->labels);
+    char *end = inv_put_utf8(c->labels + c->label_bytes, c->field, strlen(c->field));
+    c->label_bytes = (size_t)(end + 1 - c->labels);
     return INVIT_OK;
 }
 
@@ -313,9 +335,9 @@ static invit_status read_row(csv *c, const char *p, size_t n, int64_t line, invi
         if (role == LATITUDE && fabs(value[role]) > 90)
             return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
                                  "expected a latitude from -90 to 90, found '%.40s'", c->field);
-        if (role == LONGITUDE && fabs(value[role]) > 360)
+        if (role == LONGITUDE && (value[role] < -180 || value[role] > 360))
             return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
-                                 "expected a longitude from -180 to 180, found '%.40s'", c->field);
+                                 "expected a longitude from -180 to 360, found '%.40s'", c->field);
     }
     if (column < c->columns)
         return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
@@ -376,7 +398,6 @@ invit_status inv_read_csv(inv_text *t, inv_read_state *state, invit_instance **o
     invit_status status = INVIT_OK;
     c.field = malloc(t->capacity + 1);
     if (!c.field) INV_TRY(inv_no_memory(err, t->capacity));
-    while (inv_text_skip_space(t) && *t->at == '#') inv_text_skip_line(t);
     INV_TRY(read_header(&c, err));
     while (!inv_text_at_end(t)) { /* lines as they are: where tabs separate, a leading one says something */
         const char *line;
