@@ -107,6 +107,20 @@ static void odd_instances(void **state)
             }
 }
 
+/* Titles are drawn as UTF-8, whatever the file was written in. */
+static void names_of_older_files_can_be_drawn(void **state)
+{
+    (void)state;
+    invit_instance *p;
+    invit_error err;
+    write_file(in_folder("old.tsp"), "NAME: St\xe4"
+                                     "dte\nDIMENSION: 2\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 0 "
+                                     "0\n2 3 4\nEOF\n");
+    assert_int_equal(invit_instance_read(in_folder("old.tsp"), 0, &p, &err), INVIT_OK);
+    assert_int_equal(invit_plot(p, NULL, in_folder("old.svg"), NULL, &err), INVIT_OK);
+    invit_instance_destroy(p);
+}
+
 static void large_maps_are_raster_inside(void **state)
 {
     (void)state;
@@ -233,6 +247,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_of_file),
         cmocka_unit_test(odd_instances),
+        cmocka_unit_test(names_of_older_files_can_be_drawn),
         cmocka_unit_test(large_maps_are_raster_inside),
         cmocka_unit_test(refusals_have_messages_and_leave_nothing),
         cmocka_unit_test(traces_and_runs),

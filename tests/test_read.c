@@ -67,6 +67,16 @@ static void variants_of_one_tsplib_file_read_alike(void **state)
         "4\n2 3 0\n",
         "\xef\xbb\xbfNAME: t\nCOMMENT: c\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 0 "
         "0\n2 3 4\n3 3 0\n",
+        /* a value that could be the header of a table */
+        "KEYWORDS\t:\tid,\tx\ty\nNAME: t\nCOMMENT: c\nDIMENSION: 3.0\nEDGE_WEIGHT_TYPE: "
+        "EUC_2D\nNODE_COORD_SECTION\n1 0 0\n2 3 4\n3 3 0\n",
+        /* old Macs, DOS */
+        "NAME: t\rCOMMENT: c\rDIMENSION: 3\rEDGE_WEIGHT_TYPE: EUC_2D\rNODE_COORD_SECTION\r1 0 0\r2 3 4\r3 3 "
+        "0\rEOF\r",
+        "NAME: t\r\nCOMMENT: c\r\nDIMENSION: 3\r\nEDGE_WEIGHT_TYPE: EUC_2D\r\nNODE_COORD_SECTION\r\n1 0 "
+        "0\r\n2 3 4\r\n3 3 0\r\nEOF\x1a",
+        "NAME: t\nCOMMENT: c\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 0 "
+        "0\n2 3 4\n3 3 0\n\x1a\x1a",
     };
     static const double xy[] = {0, 0, 3, 4, 3, 0};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
@@ -96,6 +106,24 @@ static void every_metric_is_known(void **state)
     }
 }
 
+static void names_are_utf8(void **state)
+{
+    (void)state;
+    invit_instance *p = read_good("NAME: St\xe4"
+                                  "dte\nCOMMENT: 5 \x80\nDIMENSION: 1\nEDGE_WEIGHT_TYPE: "
+                                  "EUC_2D\nNODE_COORD_SECTION\n1 2 3\n");
+    assert_string_equal(p->name, "St\xc3\xa4"
+                                 "dte");
+    assert_string_equal(p->comment, "5 \xe2\x82\xac");
+    invit_instance_destroy(p);
+    invit_reader *r;
+    assert_int_equal(invit_reader_open_memory("1 2\n", 4, "dir/caf\xe9.txt", &r, NULL), INVIT_OK);
+    assert_int_equal(invit_reader_next(r, &p, NULL), INVIT_OK);
+    assert_string_equal(p->name, "caf\xc3\xa9");
+    invit_instance_destroy(p);
+    invit_reader_close(r);
+}
+
 #define CVRP_HEAD   "NAME: v\nTYPE: CVRP\nDIMENSION: 4\nCAPACITY: 10\nEDGE_WEIGHT_TYPE: EUC_2D\n"
 #define CVRP_COORDS "NODE_COORD_SECTION\n1 0 0\n2 1 0\n3 2 0\n4 3 0\n"
 #define CVRP_DEMAND "DEMAND_SECTION\n1 0\n2 5\n3 10\n4 7\n"
@@ -106,6 +134,7 @@ static void cvrp_sections_come_in_any_order(void **state)
     static const char *const same[] = {
         CVRP_HEAD CVRP_COORDS CVRP_DEMAND "DEPOT_SECTION\n 1\n -1\nEOF\n",
         CVRP_HEAD "DEPOT_SECTION\n1\n-1\n" CVRP_DEMAND CVRP_COORDS,
+        "CAPACITY : 10.0\n" CVRP_HEAD CVRP_COORDS CVRP_DEMAND "DEPOT_SECTION\n1\n-1\n",
         CVRP_HEAD "SERVICE_TIME: 0\nVEHICLES: 3\nDEMAND_SECTION\n4 7\n3 10.0\n1 0\n2 "
                   "5e0\nDEPOT_SECTION\n1\nNODE_COORD_SECTION\n4 3 0\n3 2 0\n2 1 0\n"
                   "1 0 0\n",
@@ -155,8 +184,8 @@ static void bad_tsplib_files_are_refused_with_a_reason(void **state)
     static const bad cases[] = {
         {"", INVIT_ERR_INPUT, "f:1: expected an instance, found an empty file"},
         {"NAME: t\n", INVIT_ERR_INPUT, "f:2: expected a NODE_COORD_SECTION"},
-        {TSP_HEAD "1 0 0\n2 3 4\n", INVIT_ERR_INPUT, "f:8: expected 3 nodes (DIMENSION), got 2"},
-        {TSP_HEAD "1 0 0\n2 3 4\nEOF\n", INVIT_ERR_INPUT, "f:8: expected 3 nodes (DIMENSION), got 2"},
+        {TSP_HEAD "1 0 0\n2 3 4\n", INVIT_ERR_INPUT, "f:8: expected 3 nodes (DIMENSION), found 2"},
+        {TSP_HEAD "1 0 0\n2 3 4\nEOF\n", INVIT_ERR_INPUT, "f:8: expected 3 nodes (DIMENSION), found 2"},
         {TSP_HEAD "1 0 0\n2 3 4\n3 3 0\n4 1 1\n", INVIT_ERR_INPUT,
          "f:9: expected a keyword or EOF after 3 nodes"},
         {TSP_HEAD "1 0 0\n2 3\n3 3 0\n", INVIT_ERR_INPUT,
@@ -217,7 +246,7 @@ static void bad_tsplib_files_are_refused_with_a_reason(void **state)
         {"TYPE: CVRP\nDIMENSION: 4\nEDGE_WEIGHT_TYPE: EUC_2D\n" CVRP_TAIL, INVIT_ERR_INPUT,
          "expected CAPACITY"},
         {"CAPACITY: 0\n", INVIT_ERR_INPUT, "f:1: CAPACITY '0'"},
-        {"CAPACITY: 1e5\n", INVIT_ERR_INPUT, "f:1: CAPACITY '1e5'"},
+        {"CAPACITY: 1.5\n", INVIT_ERR_INPUT, "f:1: CAPACITY '1.5'"},
         {CVRP_HEAD CVRP_COORDS "DEMAND_SECTION\n1 0\n2 5\n3 10.5\n4 7\n", INVIT_ERR_INPUT,
          "f:14: expected a whole demand"},
         {CVRP_HEAD CVRP_COORDS "DEMAND_SECTION\n1 0\n2 5\n3 -1\n4 7\n", INVIT_ERR_INPUT,
@@ -273,8 +302,15 @@ static void msvdrp_files_hold_many_instances(void **state)
 static void lists_may_use_blanks_or_commas(void **state)
 {
     (void)state;
-    static const char *const same[] = {"1 2\n3 4\n", "1,2\n3,4", "1, 2\r\n3 ,4\r\n",
-                                       "# nodes\n\n  1\t2 \n# more\n3   4\n\n", "1.0 2e0\n+3 .4e1"};
+    static const char *const same[] = {"1 2\n3 4\n",
+                                       "1,2\n3,4",
+                                       "1, 2\r\n3 ,4\r\n",
+                                       "# nodes\n\n  1\t2 \n# more\n3   4\n\n",
+                                       "1.0 2e0\n+3 .4e1",
+                                       "# x,y\n1,2\n3,4\n",
+                                       "# all nodes, x, y\n1 2\n3 4\n",
+                                       "#\tx\ty\n1\t2\n3\t4\n",
+                                       "1 2\r3 4\r"};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         invit_instance *p = read_good(same[i]);
         assert_int_equal(p->n, 2);
@@ -305,7 +341,9 @@ static void bad_lists_are_refused_with_a_reason(void **state)
         {"1,2 .|. 3,4\n", INVIT_ERR_INPUT, "f:1: expected '.|.' after the customers"},
         {"1,2 .|. 3,4 .|. 1 2 .|. 5\n", INVIT_ERR_INPUT,
          "f:1: expected '.|.' after as many demands as customers, found '2'"},
-        {"1,2 .|. 3,4 5,6 .|. 1 .|. 5\n", INVIT_ERR_INPUT, "f:1: expected 2 demands, one a customer, got 1"},
+        {"1,2 .|. 3,4 5,6 .|. 1 .|. 5\n", INVIT_ERR_INPUT,
+         "f:1: expected 2 demands, one a customer, found 1"},
+        {"1,2 .|. 3,4 5,6 .|.\n", INVIT_ERR_INPUT, "f:1: expected 2 demands, one a customer, found 0"},
         {"1,2 .|. 3,4 .|. 1.5 .|. 5\n", INVIT_ERR_INPUT, "f:1: expected a demand: a whole number"},
         {"1,2 .|. 3,4 .|. 6 .|. 5\n", INVIT_ERR_INPUT,
          "f:1: demand 6 of customer 1: expected at most the capacity, 5"},
@@ -391,6 +429,30 @@ static void numpy_stacks_come_one_by_one(void **state)
     assert_int_equal(invit_reader_next(r, &p, NULL), INVIT_OK);
     assert_null(p);
     invit_reader_close(r);
+}
+
+/* More bytes than the header says are an error before the first instance is handed out. */
+static void numpy_arrays_that_are_too_long_are_refused_at_once(void **state)
+{
+    (void)state;
+    double data[9] = {0};
+    char file[1000], path[64] = "/tmp/invit-read-XXXXXX";
+    invit_instance *p;
+    invit_error err;
+    for (size_t more = 0; more <= sizeof data - sizeof(double[8]); more++) {
+        size_t n = make_npy(file, 1, "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2, 2)}", data,
+                            sizeof(double[8]) + more);
+        int fd = mkstemp(strcpy(path, "/tmp/invit-read-XXXXXX"));
+        assert_true(fd >= 0 && write(fd, file, n) == (ssize_t)n && close(fd) == 0);
+        for (int from_file = 0; from_file < 2; from_file++) {
+            invit_status status =
+                from_file ? invit_instance_read(path, 0, &p, &err) : read_bytes(file, n, &p, &err);
+            assert_int_equal(status, more ? INVIT_ERR_INPUT : INVIT_OK);
+            if (more) assert_non_null(strstr(err.message, "expected the end of the file after the array"));
+            invit_instance_destroy(p);
+        }
+        unlink(path);
+    }
 }
 
 static void bad_numpy_arrays_are_refused(void **state)
@@ -549,6 +611,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(variants_of_one_tsplib_file_read_alike),
         cmocka_unit_test(every_metric_is_known),
+        cmocka_unit_test(names_are_utf8),
         cmocka_unit_test(cvrp_sections_come_in_any_order),
         cmocka_unit_test(bad_tsplib_files_are_refused_with_a_reason),
         cmocka_unit_test(msvdrp_files_hold_many_instances),
@@ -556,6 +619,7 @@ int main(void)
         cmocka_unit_test(bad_lists_are_refused_with_a_reason),
         cmocka_unit_test(numpy_arrays_of_all_kinds),
         cmocka_unit_test(numpy_stacks_come_one_by_one),
+        cmocka_unit_test(numpy_arrays_that_are_too_long_are_refused_at_once),
         cmocka_unit_test(bad_numpy_arrays_are_refused),
         cmocka_unit_test(large_files_come_back_as_they_were),
         cmocka_unit_test(files_that_cannot_be_read_are_named),

@@ -59,8 +59,9 @@ static invit_status read_customers(inv_text *t, inv_points *points, int32_t **de
     if (!*demand) return inv_no_memory(err, (size_t)n * sizeof **demand);
     for (int64_t i = 1; i < n; i++) {
         if (!inv_text_skip_blanks(t) || at_divider(t))
-            return inv_text_expected(t, err, "%lld demands, one a customer, got %lld, another demand",
-                                     (long long)n - 1, (long long)i - 1);
+            return inv_text_fail(t, t->line, INVIT_ERR_INPUT, err,
+                                 "expected %lld demands, one a customer, found %lld", (long long)n - 1,
+                                 (long long)i - 1);
         INV_CHECK(read_whole(t, "a demand", 0, &(*demand)[i], err));
     }
     INV_CHECK(skip_divider(t, "as many demands as customers", err));

@@ -93,6 +93,21 @@ static invit_status read_header(inv_text *t, inv_read_state *s, invit_error *err
     return INVIT_OK;
 }
 
+static invit_status fail_longer(const inv_text *t, invit_error *err)
+{
+    return inv_fail(err, INVIT_ERR_INPUT, "%s: expected the end of the file after the array", t->name);
+}
+
+/* Where the file's size is known, what follows the array is refused before any of it is solved. */
+static invit_status check_size(const inv_text *t, const inv_read_state *s, invit_error *err)
+{
+    int64_t left = inv_text_left(t), instance = 2 * s->width * s->nodes;
+    if (left < 0) return INVIT_OK;
+    int64_t whole = left / instance;
+    return whole > s->remaining || (whole == s->remaining && left % instance) ? fail_longer(t, err)
+                                                                              : INVIT_OK;
+}
+
 static double decode(const inv_read_state *s, const char *bytes)
 {
     unsigned char b[8] = {0};
@@ -114,13 +129,11 @@ static double decode(const inv_read_state *s, const char *bytes)
 invit_status inv_read_npy(inv_text *t, inv_read_state *s, invit_instance **out, invit_error *err)
 {
     *out = NULL;
-    if (s->index == 0) INV_CHECK(read_header(t, s, err));
-    if (s->remaining == 0) {
-        if (!inv_text_at_end(t))
-            return inv_fail(err, INVIT_ERR_INPUT, "%s: expected the end of the file after the array",
-                            t->name);
-        return inv_text_status(t, err);
+    if (s->index == 0) {
+        INV_CHECK(read_header(t, s, err));
+        INV_CHECK(check_size(t, s, err));
     }
+    if (s->remaining == 0) return inv_text_at_end(t) ? inv_text_status(t, err) : fail_longer(t, err);
     invit_status status = INVIT_OK;
     inv_points points = {0};
     for (int64_t i = 0; i < s->nodes; i++) {

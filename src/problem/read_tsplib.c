@@ -175,8 +175,8 @@ static invit_status read_coords(tsplib *f, invit_error *err)
         INV_CHECK(inv_points_add(&f->points, x, y, err));
     }
     if (f->dimension && f->points.n < f->dimension)
-        return inv_text_expected(t, err, "%lld nodes (DIMENSION), got %lld", (long long)f->dimension,
-                                 (long long)f->points.n);
+        return inv_text_fail(t, t->line, INVIT_ERR_INPUT, err, "expected %lld nodes (DIMENSION), found %lld",
+                             (long long)f->dimension, (long long)f->points.n);
     return INVIT_OK;
 }
 
@@ -254,8 +254,8 @@ static invit_status keep_text(char **to, const char *value, size_t n, invit_erro
         n -= 2;
     }
     free(*to);
-    *to = strndup(value, n);
-    return *to ? INVIT_OK : inv_no_memory(err, n);
+    *to = inv_utf8_copy(value, n);
+    return *to ? INVIT_OK : inv_no_memory(err, 3 * n + 1);
 }
 
 static invit_status read_type(tsplib *f, const char *value, size_t n, int64_t line, invit_error *err)
@@ -295,21 +295,21 @@ static invit_status read_count(const tsplib *f, const char *key, const char *val
                                int64_t largest, int64_t *count, invit_error *err)
 {
     char text[32];
-    int64_t v = 0;
+    double v = 0;
     const char *after = NULL;
     if (n < sizeof text) {
         memcpy(text, value, n);
         text[n] = 0;
-        after = inv_parse_int(text, &v);
+        after = inv_parse_double(text, &v); /* "10.0", as some generators write */
     }
-    if (!after || *after || v < 1 || v > largest)
+    if (!after || *after || v < 1 || v > (double)largest || v != floor(v))
         return inv_text_fail(f->t, line, INVIT_ERR_INPUT, err,
                              "%s '%.*s': expected an integer from 1 to %lld", key, (int)(n < 40 ? n : 40),
                              value, (long long)largest);
-    if (*count && *count != v)
-        return inv_text_fail(f->t, line, INVIT_ERR_INPUT, err, "%s is given twice, as %lld and as %lld", key,
-                             (long long)*count, (long long)v);
-    *count = v;
+    if (*count && (double)*count != v)
+        return inv_text_fail(f->t, line, INVIT_ERR_INPUT, err, "%s is given twice, as %lld and as %.0f", key,
+                             (long long)*count, v);
+    *count = (int64_t)v;
     return INVIT_OK;
 }
 

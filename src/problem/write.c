@@ -179,6 +179,7 @@ invit_status invit_writer_solution(invit_writer *w, const invit_instance *p, con
 {
     static const invit_solution_info unknown = {.length = NAN, .seconds = NAN};
     if (!info) info = &unknown;
+    INV_CHECK(inv_check_nodes(p, s, err));
     switch (format) {
     case INVIT_SOLUTION_TOUR:
         if (p->problem != INVIT_TSP)

@@ -89,17 +89,6 @@ static invit_status draw_raster(const inv_map *m, cairo_t *cr, const invit_solut
     return status;
 }
 
-/* Every node number must be one of the instance's: a drawing must not read beyond it. */
-static invit_status check_nodes(const invit_instance *p, const invit_solution *s, invit_error *err)
-{
-    for (int32_t i = 0; s && i < s->start[s->routes]; i++)
-        if (s->nodes[i] < 0 || s->nodes[i] >= p->n)
-            return inv_fail(err, INVIT_ERR_INPUT,
-                            "the solution names node %d, the instance has nodes 0 to %d", (int)s->nodes[i],
-                            (int)(p->n - 1));
-    return INVIT_OK;
-}
-
 invit_status invit_plot(const invit_instance *p, const invit_solution *s, const char *path,
                         const invit_plot_options *options, invit_error *err)
 {
@@ -107,9 +96,11 @@ invit_status invit_plot(const invit_instance *p, const invit_solution *s, const 
     if (!p || !path) return inv_fail(err, INVIT_ERR_ARGUMENT, "an instance and a file name are needed");
     if (!(o.width >= 100 && o.width <= 10000))
         return inv_fail(err, INVIT_ERR_ARGUMENT, "the width must be 100 to 10000 points, not %g", o.width);
-    INV_CHECK(check_nodes(p, s, err));
     invit_check_result checked = {.feasible = false};
-    if (s) INV_CHECK(invit_check(p, s, &checked, err));
+    if (s) {
+        INV_CHECK(inv_check_nodes(p, s, err));
+        INV_CHECK(invit_check(p, s, &checked, err));
+    }
     double known;
     if (isnan(o.best_known) && invit_best_known(p->name, &known)) o.best_known = known;
     double factor = o.width / PAGE_WIDTH, inner = PAGE_WIDTH - 2 * MARGIN;
