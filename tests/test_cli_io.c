@@ -167,6 +167,14 @@ static void sets_are_checked_line_by_line(void **state)
     expect(1, "no instance 3: the file holds 3");
     assert_int_equal(run("head -2 set.sol | invit check set.txt -"), 1);
     expect(1, "expected a solution of instance 2");
+    assert_int_equal(run("(cat set.sol; echo 0,1,2,3,4) | invit check set.txt -"), 1);
+    expect(1, "set#2: feasible");
+    expect(1, ": expected 3 solutions, as many as instances, found more");
+    assert_int_equal(
+        run("printf '0,1,2 12\\n2,1,0 12\\n' > two.txt; invit check '%s/triangle.tsp' two.txt", TEST_DATA),
+        1);
+    expect(1, "two.txt: expected 1 solution, as many as instances, found more");
+    assert_int_equal(run("invit check '%s/triangle.tsp' two.txt --index 0", TEST_DATA), 0);
 }
 
 static void tables_are_checked_on_the_globe(void **state)

@@ -49,6 +49,31 @@ static void options_come_back_from_their_file(void **state)
     assert_false(c.invariant);
 }
 
+static void options_are_read_as_other_systems_write_them(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        invit_status status;
+        const char *message;
+    } cases[] = {{"\xef\xbb\xbf# made elsewhere\r\nbatch = 7\r\n", INVIT_OK, ""},
+                 {"# an old Mac\rbatch = 7\r", INVIT_OK, ""},
+                 {"\xff\xfe#", INVIT_ERR_INPUT, "text in UTF-16: save it as UTF-8"},
+                 {"\n\nbatch 7\n", INVIT_ERR_INPUT, "config:3: expected `key = value`, got 'batch 7'"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        invit_train_options o;
+        invit_error err = {0};
+        char batch[32];
+        FILE *f = fopen(in_folder("config"), "w");
+        assert_true(f && fputs(cases[i].text, f) >= 0 && fclose(f) == 0);
+        invit_train_defaults(INVIT_TSP, INVIT_IMITATE, &o);
+        assert_int_equal(invit_train_read_config(&o, in_folder("config"), &err), cases[i].status);
+        assert_non_null(strstr(err.message, cases[i].message));
+        assert_int_equal(invit_train_get(&o, "batch", batch, sizeof batch, &err), INVIT_OK);
+        if (cases[i].status == INVIT_OK) assert_string_equal(batch, "7");
+    }
+}
+
 static void options_say_what_is_wrong(void **state)
 {
     (void)state;
@@ -529,6 +554,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_come_back_from_their_file),
+        cmocka_unit_test(options_are_read_as_other_systems_write_them),
         cmocka_unit_test(options_say_what_is_wrong),
         cmocka_unit_test(mixes_are_read_and_drawn_by_share),
         cmocka_unit_test(unlikely_candidates_are_not_sampled),

@@ -150,6 +150,10 @@ static void a_configuration_file_fills_in_but_flags_win(void **state)
     assert_string_equal(v.output, "x y");
     assert_true(cli_given(&args, "ratio"));
     cli_args_free(&args);
+    assert_int_equal(parse_config("\xef\xbb\xbfratio = 0.5\r\n", &v, &args), CLI_GO); /* a byte order mark */
+    assert_true(v.ratio == 0.5);
+    cli_args_free(&args);
+    assert_int_equal(parse_config("\xff\xfer", &v, &args), CLI_FAILED); /* UTF-16 */
     assert_int_equal(parse_config("sise = 4\n", &v, &args), CLI_USAGE);
     assert_int_equal(parse_config("size 4\n", &v, &args), CLI_USAGE);
     assert_int_equal(parse_config("ratio = many\n", &v, &args), CLI_USAGE);

@@ -55,6 +55,11 @@ static void tours_read_in_all_their_variants(void **state)
         "TOUR_SECTION\n3 1\n4 2",
         "TOUR_SECTION\n3\n1\n4\n2\nEOF\n",
         "2,0,3,1 12.5 0.25\n",
+        "\xef\xbb\xbf"
+        "2,0,3,1\n",
+        "\xef\xbb\xbfTOUR_SECTION\n3 1 4 2 -1\n-1\nEOF\nwhat follows does not count\n",
+        "TYPE : TOUR\rTOUR_SECTION\r3\r1\r4\r2\r-1\rEOF\r",
+        "TOUR_SECTION\r\n3 1 4 2\r\n-1\r\nEOF\r\n\x1a",
         "2,0,3,1",
         "2,0,3,1,2 12.5 0.25\n",
     };
@@ -86,6 +91,7 @@ static void routes_read_in_all_their_variants(void **state)
     (void)state;
     static const char *const same[] = {
         "Route #1: 3 1\nRoute #2: 2\nCost 27591\n",
+        "\xef\xbb\xbfRoute #1: 3 1\r\nRoute #2: 2\r\nCost 27591\r\n",
         "Cost : 27591.0\r\nroute 1 : 3 1 \r\nRoute #2: 2\r\nTime 5\r\n",
         "0,3,1,0,2,0 27591 0.5\n",
         "3,1,0,2 27591 0.5\n",
@@ -123,6 +129,17 @@ static void bad_solutions_are_refused_with_a_reason(void **state)
         {false, "TOUR_SECTION\n1\n2\n5\n4\n-1\n", "f:4: expected a node id from 1 to 4, found '5'"},
         {false, "TOUR_SECTION\n0\n2\n3\n4\n-1\n", "f:2: expected a node id from 1 to 4, found '0'"},
         {false, "TOUR_SECTION\n1.5\n", "f:2: expected a node id"},
+        {false, "TOUR_SECTION\n1\n2\nthree\n4\n-1\n", "f:4: expected a node id from 1 to 4, found 'three'"},
+        {false, "TOUR_SECTION\n1 2 3 4\n-1\n7 junk\n",
+         "f:4: expected EOF or nothing after the tour, found '7'"},
+        {false, "TOUR_SECTION\n1 2 3 4\n-1\njunk\n",
+         "f:4: expected EOF or nothing after the tour, found 'junk'"},
+        {false, "TOUR_SECTION\n1 2 3 4\n-1EOF\n", "f:3: expected a node id from 1 to 4, found '-1EOF'"},
+        {false, "1\n2\n3\n4\n", "f:1: expected a comma and the next node"},
+        {false, "1 2 3 4\n", "are read after a line TOUR_SECTION), found '2'"},
+        {true, "1\n2\n3\n", "f:1: expected a comma and the next node"},
+        {false, "\xff\xfeT", "f: text in UTF-16: save it as UTF-8"},
+        {true, "\xfe\xffR", "f: text in UTF-16: save it as UTF-8"},
         {false, "0,1,2,4 5 6\n", "f:1: expected a node from 0 to 3, found '4'"},
         {false, "0,1,-1,2 5 6\n", "f:1: expected a node from 0 to 3"},
         {false, "0,1,2,3 x 6\n", "f:1: expected a length, found 'x'"},
@@ -234,6 +251,53 @@ static void solutions_come_back_as_they_were(void **state)
         invit_instance_destroy(p);
     }
     unlink(path);
+}
+
+static void lines_may_be_followed_by_lines_only(void **state)
+{
+    (void)state;
+    static const char text[] = "0,1,2,3\n\n3,2,1,0\nthe end\n";
+    invit_instance *p = tsp(4, INVIT_EUC_2D);
+    invit_solution_reader *r;
+    invit_solution *s;
+    invit_error err;
+    assert_int_equal(invit_solution_reader_open_memory(text, strlen(text), "f", &r, &err), INVIT_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(invit_solution_reader_next(r, p, &s, NULL, &err), INVIT_OK);
+        assert_non_null(s);
+        invit_solution_destroy(s);
+    }
+    assert_int_equal(invit_solution_reader_next(r, p, &s, NULL, &err), INVIT_ERR_INPUT);
+    assert_non_null(strstr(err.message, "f:4: expected a node from 0 to 3, found 'the'"));
+    invit_solution_reader_close(r);
+    invit_instance_destroy(p);
+}
+
+/* Made by hand, a solution may name anything; writers look its nodes up. */
+static void nodes_that_do_not_exist_are_not_written(void **state)
+{
+    (void)state;
+    static const int32_t beyond[] = {4, -1, INT32_MAX, INT32_MIN};
+    invit_instance *p[2] = {tsp(4, INVIT_EUC_2D), cvrp(4)};
+    invit_writer *w;
+    invit_error err;
+    assert_int_equal(invit_writer_open("/dev/null", &w, &err), INVIT_OK);
+    for (int vehicles = 0; vehicles < 2; vehicles++)
+        for (int i = 0; i < 4; i++)
+            for (int format = INVIT_SOLUTION_TOUR; format <= INVIT_SOLUTION_STOPS; format++) {
+                invit_solution *s;
+                int32_t node[] = {1, 2, beyond[i]}, start[] = {0, 3};
+                if (format == (vehicles ? INVIT_SOLUTION_TOUR : INVIT_SOLUTION_ROUTES)) continue;
+                assert_int_equal(invit_solution_create(node, start, 1, &s, &err), INVIT_OK);
+                assert_int_equal(
+                    invit_writer_solution(w, p[vehicles], s, (invit_solution_format)format, NULL, &err),
+                    INVIT_ERR_INPUT);
+                assert_non_null(strstr(err.message, "the instance has nodes 0 to 3"));
+                invit_solution_destroy(s);
+            }
+    invit_writer_abandon(w);
+    invit_instance_destroy(p[0]);
+    invit_instance_destroy(p[1]);
 }
 
 /* ---- the checker --------------------------------------------------------------------------------------- */
@@ -378,6 +442,8 @@ int main(void)
         cmocka_unit_test(bad_solutions_are_refused_with_a_reason),
         cmocka_unit_test(incomplete_solutions_are_infeasible),
         cmocka_unit_test(solutions_come_back_as_they_were),
+        cmocka_unit_test(lines_may_be_followed_by_lines_only),
+        cmocka_unit_test(nodes_that_do_not_exist_are_not_written),
         cmocka_unit_test(infeasible_solutions_are_told_why),
         cmocka_unit_test(distances_follow_their_rules),
         cmocka_unit_test(checker_and_solver_agree),

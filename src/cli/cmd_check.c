@@ -103,17 +103,34 @@ static invit_status next_instance(const values *v, invit_reader *reader, invit_i
     return status;
 }
 
+/* A solution that no instance is left for is an error, whether or not it suits the last one. */
+static invit_status refuse_more(invit_solution_reader *answers, const char *solutions,
+                                const invit_instance *last, int64_t instances, invit_error *err)
+{
+    invit_solution *s = NULL;
+    invit_status status = invit_solution_reader_next(answers, last, &s, NULL, err);
+    bool none = status == INVIT_OK && !s;
+    invit_solution_destroy(s);
+    if (none || status == INVIT_ERR_IO || status == INVIT_ERR_MEMORY) return status;
+    snprintf(err->message, sizeof err->message,
+             "%s: expected %lld solution%s, as many as instances, found more", solutions,
+             (long long)instances, instances == 1 ? "" : "s");
+    return err->code = INVIT_ERR_INPUT;
+}
+
 /* Instances and solutions side by side, as many of the one as of the other. */
 static invit_status check_all(const values *v, invit_reader *reader, const char *solutions,
                               bool *all_feasible, invit_error *err)
 {
     invit_solution_reader *answers = NULL;
+    invit_instance *last = NULL;
     invit_status status = invit_solution_reader_open(solutions, &answers, err);
     for (int64_t i = 0; status == INVIT_OK; i++) {
         invit_instance *p = NULL;
         invit_solution *s = NULL;
         invit_solution_info claim;
         status = next_instance(v, reader, &p, err);
+        if (status == INVIT_OK && !p && last) status = refuse_more(answers, solutions, last, i, err);
         if (status != INVIT_OK || !p) break;
         status = invit_solution_reader_next(answers, p, &s, &claim, err);
         if (status == INVIT_OK && !s) {
@@ -124,8 +141,10 @@ static invit_status check_all(const values *v, invit_reader *reader, const char 
         }
         if (status == INVIT_OK) status = check_one(v, p, s, &claim, all_feasible, err);
         invit_solution_destroy(s);
-        invit_instance_destroy(p);
+        invit_instance_destroy(last);
+        last = p;
     }
+    invit_instance_destroy(last);
     invit_solution_reader_close(answers);
     return status;
 }

@@ -452,6 +452,15 @@ static char *trim(char *text)
     return text;
 }
 
+/* Editors on other systems begin a file with a byte order mark; one in UTF-16 cannot be read. */
+static int skip_mark(const char *path, char **line)
+{
+    if (strncmp(*line, "\xff\xfe", 2) == 0 || strncmp(*line, "\xfe\xff", 2) == 0)
+        return cli_fail("%s: text in UTF-16: save it as UTF-8", path);
+    if (strncmp(*line, "\xef\xbb\xbf", 3) == 0) *line += 3;
+    return CLI_GO;
+}
+
 static int read_config(const cli_spec *spec, void *values, cli_args *args, const char *path)
 {
     FILE *file = fopen(path, "r");
@@ -460,7 +469,9 @@ static int read_config(const cli_spec *spec, void *values, cli_args *args, const
     size_t room = 0;
     int code = CLI_GO;
     for (int number = 1; code == CLI_GO && getline(&line, &room, file) >= 0; number++) {
-        char where[512], *key = trim(line);
+        char where[512], *key = line;
+        if (number == 1 && (code = skip_mark(path, &key)) != CLI_GO) break;
+        key = trim(key);
         if (!*key || *key == '#') continue;
         char *equals = strchr(key, '=');
         snprintf(where, sizeof where, "%s:%d: ", path, number);

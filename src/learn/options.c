@@ -2,6 +2,8 @@
  * help. */
 #include "learn/options.h"
 
+#include "base/text.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -296,17 +298,24 @@ static invit_status read_line(invit_train_options *o, char *line, const char *pa
 
 invit_status invit_train_read_config(invit_train_options *o, const char *path, invit_error *err)
 {
-    FILE *file = fopen(path, "r");
-    if (!file) return inv_fail(err, INVIT_ERR_IO, "%s: %s", path, strerror(errno));
-    char *line = NULL;
-    size_t room = 0;
+    inv_text t;
     invit_status status = INVIT_OK;
-    for (int number = 1; status == INVIT_OK && getline(&line, &room, file) >= 0; number++)
+    INV_CHECK(inv_text_open(&t, path, err));
+    INV_TRY(inv_text_begin(&t, err));
+    while (!inv_text_at_end(&t)) {
+        const char *text;
+        size_t n;
+        int number = (int)t.line;
+        INV_TRY(inv_text_line(&t, &text, &n, err));
+        char *line = strndup(text, n);
+        if (!line) INV_TRY(inv_no_memory(err, n));
         status = read_line(o, line, path, number, err);
-    if (status == INVIT_OK && ferror(file))
-        status = inv_fail(err, INVIT_ERR_IO, "%s: %s", path, strerror(errno));
-    free(line);
-    fclose(file);
+        free(line);
+        INV_TRY(status);
+    }
+    INV_TRY(inv_text_status(&t, err));
+done:
+    inv_text_close(&t);
     return status;
 }
 

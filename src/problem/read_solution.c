@@ -13,7 +13,8 @@
 
 struct invit_solution_reader {
     inv_text text;
-    int64_t index;
+    bool lines; /* a solution a line is what it holds                       */
+    bool ended; /* a tour or routes, of which a file holds one, were read   */
 };
 
 /* A solution that grows as it is read. */
@@ -89,18 +90,28 @@ static size_t word_length(const char *line, size_t n)
 
 /* ---- TSPLIB: KEY : value, TOUR_SECTION, ids, -1 -------------------------------------------------------- */
 
+/* Is this the word at `at`? */
+static bool at_word(const inv_text *t, const char *name)
+{
+    size_t n = strlen(name);
+    return strncasecmp(t->at, name, n) == 0 &&
+           (t->at + n >= t->end || inv_is_blank(t->at[n]) || t->at[n] == '\n');
+}
+
+/* The ids, and nothing after them but -1 (TSPLIB writes two after the last of several tours) and EOF. */
 static invit_status read_tour_section(inv_text *t, const invit_instance *p, draft *d, invit_error *err)
 {
     int64_t low = p->first_id, high = low + p->n - 1;
+    bool closed = false;
     INV_CHECK(begin_route(d, err));
-    while (inv_text_skip_space(t)) {
+    while (inv_text_skip_space(t) && !at_word(t, "EOF")) {
         int64_t id;
-        if ((*t->at >= 'A' && *t->at <= 'Z') || (*t->at >= 'a' && *t->at <= 'z'))
-            return INVIT_OK; /* EOF without -1 */
-        if (strncmp(t->at, "-1", 2) == 0) {
+        if (at_word(t, "-1")) {
+            closed = true;
             t->at += 2;
-            return INVIT_OK;
+            continue;
         }
+        if (closed) return inv_text_expected(t, err, "EOF or nothing after the tour");
         if (d->n >= 2 * (int64_t)p->n) return inv_text_expected(t, err, "-1 after %d nodes", p->n);
         INV_CHECK(read_int(t, 0, "a node id", low, high, &id, err));
         INV_CHECK(add_node(d, id - low, err));
@@ -191,6 +202,11 @@ static invit_status read_indices(inv_text *t, const invit_instance *p, draft *d,
         if (*t->at != ',') break;
         t->at++;
     }
+    if (d->n == 1 && p->n > (cvrp ? 2 : 1)) { /* most likely ids one a line, of which this is the first */
+        inv_text_skip_blanks(t);
+        return inv_text_expected(t, err, "a comma and the next node, all of a solution on one line%s",
+                                 cvrp ? "" : " (ids one a line are read after a line TOUR_SECTION)");
+    }
     if (!cvrp) {
         INV_CHECK(begin_route(d, err));
         d->start[0] = 0;
@@ -239,6 +255,7 @@ static invit_status begin_reader(invit_solution_reader *r, invit_status opened, 
                                  invit_error *err)
 {
     invit_status status = opened;
+    if (status == INVIT_OK) status = inv_text_begin(&r->text, err);
     if (status == INVIT_OK && inv_text_at_end(&r->text)) {
         status = inv_text_status(&r->text, err);
         if (status == INVIT_OK)
@@ -284,19 +301,17 @@ invit_status invit_solution_reader_next(invit_solution_reader *r, const invit_in
     double length = NAN, seconds = NAN;
     draft d = {0};
     invit_status status = INVIT_OK;
-    if (!inv_text_skip_space(t)) return inv_text_status(t, err);
-    if (starts_number(*t->at)) {
+    if (r->ended || !inv_text_skip_space(t)) return inv_text_status(t, err);
+    r->lines = r->lines || starts_number(*t->at);
+    if (r->lines)
         INV_TRY(read_line(t, p, &d, &length, &seconds, err));
-    } else if (r->index > 0) {
-        goto done; /* tours and route files hold one solution */
-    } else if (strncasecmp(t->at, "route", 5) == 0 || strncasecmp(t->at, "cost", 4) == 0) {
+    else if (strncasecmp(t->at, "route", 5) == 0 || strncasecmp(t->at, "cost", 4) == 0)
         INV_TRY(read_routes(t, p, &d, &length, err));
-    } else {
+    else
         INV_TRY(read_tour(t, p, &d, err));
-    }
     INV_TRY(inv_text_status(t, err));
     INV_TRY(finish(&d, out, err));
-    r->index++;
+    r->ended = !r->lines;
     if (info) *info = (invit_solution_info){.length = length, .seconds = seconds};
 done:
     destroy(&d);
