@@ -137,9 +137,9 @@ invit_status invit_instance_set_metric(invit_instance *p, invit_metric metric, i
 {
     if ((unsigned)metric > INVIT_HAVERSINE)
         return inv_fail(err, INVIT_ERR_ARGUMENT, "metric %d does not exist", (int)metric);
+    enum { FARTHEST = 540 }; /* as far as inv_join_longitudes lets longitudes run */
     for (int32_t i = 0; metric == INVIT_HAVERSINE && i < p->n; i++)
-        if (fabs(p->xy[2 * (size_t)i]) > 540 ||
-            /* as far as inv_join_longitudes lets them run */ fabs(p->xy[2 * (size_t)i + 1]) > 90)
+        if (fabs(p->xy[2 * (size_t)i]) > FARTHEST || fabs(p->xy[2 * (size_t)i + 1]) > 90)
             return inv_fail(err, INVIT_ERR_INPUT,
                             "%s: node %d at (%g, %g): great circles need a longitude (x) from -540 to 540 "
                             "and a latitude (y) from -90 to 90",
