@@ -204,6 +204,8 @@ static void mistakes_are_explained(void **state)
     says("a .txt with a line for each");
     assert_int_equal(run("solve a.tsp --time 100 -o a.xlsx"), 1);
     says("a .csv (a table of stops)");
+    assert_int_equal(run("solve a.tsp --time 100 -o new.vrp"), 1); /* the name of an instance */
+    says("a .csv (a table of stops)");
     assert_int_equal(run("solve a.tsp --time 100 -o no/such/folder/a.png"), 1);
     assert_int_equal(run("solve a.tsp --time 100 -o ./a.tsp"), 1);
     says("is the instance itself");

@@ -329,8 +329,8 @@ static invit_status choose_output(const session *s, const invit_instance *p, inv
                                   invit_solution_format *out, invit_error *err)
 {
     static const char *const pictures[] = {".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".eps"};
-    static const char *const others[] = {".xls", ".xlsx", ".ods",  ".kml", ".kmz",  ".gpx",
-                                         ".shp", ".htm",  ".html", ".doc", ".docx", ".npy"};
+    static const char *const others[] = {".tsp", ".vrp", ".xls", ".xlsx", ".ods", ".kml",  ".kmz",
+                                         ".gpx", ".shp", ".htm", ".html", ".doc", ".docx", ".npy"};
     const char *path = s->v->output, *dot = path ? strrchr(path, '.') : NULL;
     bool cvrp = invit_instance_problem(p) == INVIT_CVRP, lines = false;
     bool many = format == INVIT_FORMAT_MSVDRP || format == INVIT_FORMAT_NPY;
