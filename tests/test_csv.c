@@ -51,8 +51,7 @@ static void tables_of_every_dialect_read_alike(void **state)
         ",x,y\n0,1.5,2\n1,-3,40\n",
         "\tx\ty\n0\t1.5\t2\n1\t-3\t40\n",
         "Customer name,X,Y\nA,1.5,2\nB,-3,40\n",
-        "Stra\xc3\x9f"
-        "e,x,y\nA,1.5,2\nB,-3,40\n",
+        "Stra\303\237e,x,y\nA,1.5,2\nB,-3,40\n",
         "x-coord;x;y\n1;1,5;2\n2;-3;40\n",
         "#,x,y\n1,1.5,2\n2,-3,40\n",
         "# a remark, and more\n\n#;y;\"x\"\n1;2;1,5\n2;40;-3\n",

@@ -55,8 +55,7 @@ static void tours_read_in_all_their_variants(void **state)
         "TOUR_SECTION\n3 1\n4 2",
         "TOUR_SECTION\n3\n1\n4\n2\nEOF\n",
         "2,0,3,1 12.5 0.25\n",
-        "\xef\xbb\xbf"
-        "2,0,3,1\n",
+        "\357\273\2772,0,3,1\n",
         "\xef\xbb\xbfTOUR_SECTION\n3 1 4 2 -1\n-1\nEOF\nwhat follows does not count\n",
         "TYPE : TOUR\rTOUR_SECTION\r3\r1\r4\r2\r-1\rEOF\r",
         "TOUR_SECTION\r\n3 1 4 2\r\n-1\r\nEOF\r\n\x1a",
