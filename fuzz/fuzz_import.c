@@ -1,5 +1,5 @@
 /* Checkpoints: any bytes give a model or an error. */
-#include "policy/import.h"
+#include "lab/import/import.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
-#include "improve/cvrp_part.h"
-#include "improve/improve.h"
+#include "search/cvrp_part.h"
+#include "search/improve.h"
 #include "problem/metric.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "improve/teacher.h"
+#include "lab/expert/teacher.h"
 #include "problem/metric.h"
 
 #include <math.h>

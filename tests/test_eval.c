@@ -8,7 +8,7 @@
 #include "folder.h"
 #include "invit.h"
 #include "policy/model.h"
-#include "report/eval.h"
+#include "lab/eval/eval.h"
 
 #include <jansson.h>
 #include <math.h>

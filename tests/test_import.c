@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "policy/import.h"
-#include "policy/import_pickle.h"
+#include "lab/import/import.h"
+#include "lab/import/import_pickle.h"
 
 #include <stdio.h>
 #include <stdlib.h>

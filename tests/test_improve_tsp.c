@@ -7,9 +7,9 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
-#include "improve/construct.h"
-#include "improve/improve.h"
-#include "improve/tsp_eax.h"
+#include "search/construct.h"
+#include "search/improve.h"
+#include "search/tsp_eax.h"
 #include "problem/metric.h"
 
 #include <stdlib.h>

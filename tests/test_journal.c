@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "report/eval_journal.h"
+#include "lab/eval/eval_journal.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "learn/adamw.h"
+#include "lab/train/adamw.h"
 #include "nn/kernels.h"
 
 #include <math.h>

@@ -6,12 +6,12 @@
 #include <cmocka.h>
 
 #include "folder.h"
-#include "learn/labelfile.h"
-#include "learn/lesson.h"
-#include "learn/mix.h"
-#include "learn/options.h"
-#include "learn/roll.h"
-#include "learn/team.h"
+#include "lab/train/labelfile.h"
+#include "lab/train/lesson.h"
+#include "lab/train/mix.h"
+#include "lab/train/options.h"
+#include "lab/train/roll.h"
+#include "lab/train/team.h"
 
 #include <math.h>
 #include <stdatomic.h>

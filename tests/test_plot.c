@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "invit.h"
-#include "report/chart.h"
+#include "lab/plot/chart.h"
 
 #include <dirent.h>
 #include <math.h>

@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "report/baselines.h"
-#include "report/statistics.h"
-#include "report/tables.h"
+#include "lab/eval/baselines.h"
+#include "lab/eval/statistics.h"
+#include "lab/eval/tables.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "improve/teacher.h"
+#include "lab/expert/teacher.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "solve/quick.h"
 
 #include "base/clock.h"
-#include "improve/improve.h"
+#include "search/improve.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "solve/reconstruct.h"
 
 #include "base/clock.h"
-#include "improve/show.h"
+#include "search/show.h"
 #include "problem/metric.h"
 #include "solve/rollout.h"
 

@@ -7,7 +7,7 @@
 #ifndef INVIT_SOLVE_RECONSTRUCT_H
 #define INVIT_SOLVE_RECONSTRUCT_H
 
-#include "improve/improve.h"
+#include "search/improve.h"
 #include "policy/policy.h"
 
 /* Like inv_improve_tsp and inv_improve_cvrp; an iteration is one part rebuilt. With a number of iterations

@@ -1,7 +1,7 @@
 /* The pipeline: construct, improve while there is time, check, measure. */
 #include "base/clock.h"
 #include "base/parallel.h"
-#include "improve/improve.h"
+#include "search/improve.h"
 #include "problem/metric.h"
 #include "solve/quick.h"
 #include "solve/reconstruct.h"

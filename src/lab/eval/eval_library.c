@@ -1,0 +1,617 @@
+/* invit eval DIR: folders of TSPLIB and CVRPLIB files, by instance and by the paper's size buckets. */
+#include "lab/eval/eval.h"
+
+#include "base/clock.h"
+#include "lab/eval/baselines.h"
+#include "lab/eval/eval_known.h"
+#include "lab/eval/eval_work.h"
+#include "lab/eval/statistics.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+typedef struct library_item {
+    char *path;
+    int32_t index;            /* of the instance in its file */
+    char key[128];            /* what the journal calls it: its name, or where it is when the name is taken */
+    invit_instance *instance; /* NULL: could not be read */
+    double reference;         /* NaN: none               */
+    const char *beside; /* ending of the file beside the instance that it is from; NULL: another source */
+    dev_t device;       /* which file it is, whatever its path */
+    ino_t inode;
+    const inv_published_instance *published;
+    inv_outcome outcome;
+    double other; /* gap of the run or column compared with */
+} library_item;
+
+typedef struct library {
+    const invit_eval_options *o;
+    inv_known_list known; /* of --best-known */
+    inv_comm *comm;
+    inv_journal *journal, *against; /* files on rank 0 only */
+    int against_method;             /* published column, or -1 */
+    library_item *item;
+    int32_t count, room;
+} library;
+
+/* ---- collecting --------------------------------------------------------------------------------- */
+
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+    return n > m && strcasecmp(s + n - m, end) == 0;
+}
+
+static invit_status add_item(library *lib, const char *path, library_item **out, invit_error *err)
+{
+    if (lib->count == lib->room) {
+        int32_t room = lib->room ? 2 * lib->room : 64;
+        library_item *bigger = realloc(lib->item, (size_t)room * sizeof *bigger);
+        if (!bigger) return inv_no_memory(err, (size_t)room * sizeof *bigger);
+        lib->item = bigger;
+        lib->room = room;
+    }
+    library_item *x = &lib->item[lib->count];
+    memset(x, 0, sizeof *x);
+    x->reference = x->other = NAN;
+    x->path = strdup(path);
+    if (!x->path) return inv_no_memory(err, strlen(path));
+    lib->count++;
+    *out = x;
+    return INVIT_OK;
+}
+
+/* All instances of a file. One that cannot be read becomes an item with the reason, and ends the file. A file
+ * that is there already, by any path, is not taken twice. */
+static invit_status add_file(library *lib, const char *path, invit_error *err)
+{
+    invit_reader *reader = NULL;
+    invit_error why = {0};
+    struct stat st = {0};
+    if (stat(path, &st) == 0)
+        for (int32_t i = 0; i < lib->count; i++)
+            if (lib->item[i].device == st.st_dev && lib->item[i].inode == st.st_ino) return INVIT_OK;
+    int32_t first = lib->count;
+    invit_status status = INVIT_OK, read = invit_reader_open(path, &reader, &why);
+    for (;;) {
+        invit_instance *p = NULL;
+        library_item *x = NULL;
+        if (read == INVIT_OK) read = invit_reader_next(reader, &p, &why);
+        if (read == INVIT_OK && !p) break;
+        status = add_item(lib, path, &x, err);
+        if (status != INVIT_OK) {
+            invit_instance_destroy(p);
+            break;
+        }
+        x->instance = p;
+        x->index = lib->count - 1 - first;
+        if (read == INVIT_OK) continue;
+        snprintf(x->outcome.error, sizeof x->outcome.error, "%.250s", why.message);
+        break;
+    }
+    invit_reader_close(reader);
+    for (int32_t i = first; i < lib->count; i++) {
+        lib->item[i].device = st.st_dev;
+        lib->item[i].inode = st.st_ino;
+    }
+    return status;
+}
+
+static invit_status add_path(library *lib, const char *path, invit_error *err)
+{
+    struct stat st;
+    if (stat(path, &st) != 0) return inv_fail(err, INVIT_ERR_IO, "%s: %s", path, strerror(errno));
+    if (!S_ISDIR(st.st_mode)) return add_file(lib, path, err);
+    invit_status status = INVIT_OK;
+    DIR *dir = opendir(path);
+    if (!dir) return inv_fail(err, INVIT_ERR_IO, "%s: %s", path, strerror(errno));
+    bool any = false;
+    struct dirent *e;
+    while ((e = readdir(dir))) {
+        char file[4096];
+        if (!ends_with(e->d_name, ".tsp") && !ends_with(e->d_name, ".vrp")) continue;
+        any = true;
+        if ((size_t)snprintf(file, sizeof file, "%s/%s", path, e->d_name) >= sizeof file) {
+            status = inv_fail(err, INVIT_ERR_INPUT, "%s/%s: name too long", path, e->d_name);
+            break;
+        }
+        INV_TRY(add_file(lib, file, err));
+    }
+    if (status == INVIT_OK && !any)
+        status = inv_fail(err, INVIT_ERR_INPUT, "%s: no .tsp or .vrp file in this folder", path);
+done:
+    closedir(dir);
+    return status;
+}
+
+static int32_t size_of(const library_item *x)
+{
+    return x->instance ? x->instance->n - (x->instance->problem == INVIT_CVRP) : INT32_MAX;
+}
+
+/* TSP before CVRP, then by size, then by file and the place in it; what could not be read comes last. */
+static int by_problem_and_size(const void *a, const void *b)
+{
+    const library_item *x = a, *y = b;
+    int p = x->instance ? (int)x->instance->problem : 2, q = y->instance ? (int)y->instance->problem : 2;
+    if (p != q) return p - q;
+    if (size_of(x) != size_of(y)) return size_of(x) < size_of(y) ? -1 : 1;
+    int by_path = strcmp(x->path, y->path);
+    return by_path ? by_path : x->index - y->index;
+}
+
+/* ---- references --------------------------------------------------------------------------------- */
+
+/* The file beside the instance that has its name and that ending. */
+static void path_beside(const library_item *x, const char *end, char *path, size_t size)
+{
+    const char *slash = strrchr(x->path, '/'), *dot = strrchr(slash ? slash : x->path, '.');
+    int stem = dot ? (int)(dot - x->path) : (int)strlen(x->path);
+    snprintf(path, size, "%.*s%s", stem, x->path, end);
+}
+
+/* The length of the solution in that file, once it has been checked. */
+static invit_status checked_length(const library_item *x, const char *path, double *value, invit_error *err)
+{
+    invit_solution *s = NULL;
+    invit_check_result check;
+    invit_solution_info info;
+    INV_CHECK(invit_solution_read(path, x->instance, x->index, &s, &info, err));
+    invit_status status = invit_check(x->instance, s, &check, err);
+    invit_solution_destroy(s);
+    INV_CHECK(status);
+    if (!check.feasible)
+        return inv_fail(err, INVIT_ERR_INPUT, "%s: not a solution of %s: %s", path, x->path, check.message);
+    if (!isnan(info.length) && fabs(info.length - check.length) > INV_STATED_TOLERANCE * check.length)
+        return inv_fail(err, INVIT_ERR_INPUT, "%s: states length %.9g, but on %s it is %.9g", path,
+                        info.length, x->path, check.length);
+    *value = check.length;
+    return INVIT_OK;
+}
+
+/* A solution file beside the instance. One with the usual ending of the problem has to fit; one with the
+ * other problem's is looked at last, and may well belong to an instance of that problem. */
+static invit_status from_solution_beside(library_item *x, invit_error *err)
+{
+    static const char *const ends[2][3] = {{".opt.tour", ".tour", ".sol"}, {".sol", ".opt.tour", ".tour"}};
+    bool cvrp = x->instance->problem == INVIT_CVRP;
+    int own = cvrp ? 1 : 2; /* how many of the endings are the problem's own */
+    for (int i = 0; i < 3; i++) {
+        char path[4200];
+        struct stat st;
+        path_beside(x, ends[cvrp][i], path, sizeof path);
+        if (stat(path, &st) != 0) continue;
+        invit_error why = {0};
+        invit_status status = checked_length(x, path, &x->reference, &why);
+        if (status != INVIT_OK && i >= own) continue;
+        if (status != INVIT_OK && err) *err = why;
+        if (status == INVIT_OK) x->beside = ends[cvrp][i];
+        return status;
+    }
+    return INVIT_OK;
+}
+
+/* Library names tell the number of nodes (eil51, X-n101-k25). One that does not fit is another instance. */
+static bool name_has_size(const invit_instance *p)
+{
+    for (const char *s = p->name; *s; s++)
+        if (*s >= '0' && *s <= '9') return strtol(s, NULL, 10) == p->n;
+    return false;
+}
+
+static invit_status find_reference(const library *lib, library_item *x, invit_error *err)
+{
+    const char *name = x->instance->name;
+    const inv_known *k = inv_known_find(&lib->known, name);
+    bool library = name_has_size(x->instance);
+    if (library) x->published = inv_published_instance_find(x->instance->problem, name);
+    if (k) x->reference = k->length;
+    if (k || (library && invit_best_known(name, &x->reference))) return INVIT_OK;
+    return from_solution_beside(x, err);
+}
+
+/* ---- running ------------------------------------------------------------------------------------ */
+
+static const char *set_name(const library_item *x)
+{
+    return x->instance && x->instance->problem == INVIT_CVRP ? "cvrplib" : "tsplib";
+}
+
+static bool can_run(const library *lib, const library_item *x)
+{
+    return x->instance &&
+           (lib->o->solve.construct != INVIT_CONSTRUCT_INVIT || lib->o->model[x->instance->problem]);
+}
+
+static void take_outcome(const library *lib, library_item *x)
+{
+    if (can_run(lib, x)) {
+        x->outcome = *inv_journal_find(lib->journal, set_name(x), x->key);
+    } else {
+        x->outcome = (inv_outcome){.nodes = size_of(x), .length = NAN};
+        snprintf(x->outcome.error, sizeof x->outcome.error, "no model for %s among those given",
+                 x->instance->problem == INVIT_TSP ? "TSP" : "CVRP");
+    }
+    x->outcome.reference = x->reference; /* a better one may have come since the result was written */
+    x->outcome.gap = inv_gap_percent(x->outcome.length, x->reference);
+    const inv_outcome *y = lib->against ? inv_journal_find(lib->against, set_name(x), x->key) : NULL;
+    if (y)
+        x->other = inv_gap_percent(y->length, x->reference);
+    else if (lib->against_method >= 0 && x->published)
+        x->other = x->published->gap[lib->against_method];
+}
+
+static invit_status run_items(library *lib, invit_error *err)
+{
+    int32_t count = 0;
+    inv_task *task = malloc(((size_t)lib->count + 1) * sizeof *task);
+    if (!task) return inv_no_memory(err, (size_t)lib->count * sizeof *task);
+    for (int32_t i = 0; i < lib->count; i++) {
+        library_item *x = &lib->item[i];
+        if (can_run(lib, x)) task[count++] = (inv_task){x->instance, set_name(x), x->key, x->reference};
+    }
+    invit_status status = inv_eval_tasks(lib->o, lib->comm, lib->journal, task, count, err);
+    free(task);
+    return status;
+}
+
+/* After an interrupt: what was not measured is left out, and the error says how much there is. */
+static invit_status keep_finished(library *lib, int32_t *finished, invit_error *err)
+{
+    int32_t asked = 0;
+    *finished = 0;
+    for (int32_t i = 0; i < lib->count; i++) {
+        library_item *x = &lib->item[i];
+        if (!can_run(lib, x)) continue;
+        asked++;
+        if (inv_journal_find(lib->journal, set_name(x), x->key)) {
+            ++*finished;
+        } else {
+            invit_instance_destroy(x->instance);
+            x->instance = NULL;
+        }
+    }
+    return inv_comm_agree(lib->comm, inv_stopped(*finished, asked, err), err); /* rank 0 knows */
+}
+
+/* ---- tables ------------------------------------------------------------------------------------- */
+
+static bool shown(invit_problem problem, int method)
+{
+    return method != INV_PUBLISHED_NEAR_OPTIMAL &&
+           (problem == INVIT_TSP || strcmp(inv_published_method[method], "PointerFormer") != 0);
+}
+
+/* Names the files beside instances that references are from, as far as there is room: a gap to one's own
+ * earlier solution should not be taken for one to the best known. */
+static void note_beside(const library *lib, invit_problem problem, char *note, size_t size)
+{
+    enum { NAMED = 8 };
+    int32_t files = 0;
+    note[0] = 0;
+    for (int32_t i = 0; i < lib->count; i++) {
+        const library_item *x = &lib->item[i];
+        if (!x->instance || x->instance->problem != problem || !x->beside || files++ >= NAMED) continue;
+        char path[4200];
+        path_beside(x, x->beside, path, sizeof path);
+        snprintf(
+            note + strlen(note), size - strlen(note), "%s%.200s",
+            files > 1 ? ", " : "References from files beside the instances, not best-known lengths: ", path);
+    }
+    if (files > NAMED) snprintf(note + strlen(note), size - strlen(note), " and %d more", files - NAMED);
+    if (files) snprintf(note + strlen(note), size - strlen(note), ".");
+}
+
+static void instance_table(const library *lib, invit_report *report, invit_problem problem, const char *label)
+{
+    inv_table *t = inv_report_table(report, problem == INVIT_TSP ? "TSP by instance: gap in percent"
+                                                                 : "CVRP by instance: gap in percent");
+    inv_table_column(t, "instance", false);
+    inv_table_column(t, "nodes", true);
+    inv_table_column(t, "reference", true);
+    inv_table_column(t, "length", true);
+    inv_table_column(t, label, true);
+    inv_table_column(t, "seconds", true);
+    for (int m = 0; lib->o->baselines && m < INV_PUBLISHED_METHODS; m++)
+        if (shown(problem, m)) inv_table_column(t, inv_published_method[m], true);
+    for (int32_t i = 0; i < lib->count; i++) {
+        const library_item *x = &lib->item[i];
+        if (!x->instance || x->instance->problem != problem) continue;
+        inv_table_row(t);
+        inv_table_text(t, "%s", x->instance->name);
+        inv_table_number(t, x->outcome.nodes, 0);
+        bool whole = x->instance->metric != INVIT_EXACT && x->instance->metric != INVIT_HAVERSINE;
+        inv_table_number(t, x->reference, whole ? 0 : 3);
+        inv_table_number(t, x->outcome.length, whole ? 0 : 3);
+        inv_table_number(t, x->outcome.gap, 2);
+        inv_table_number(t, x->outcome.seconds, 2);
+        for (int m = 0; lib->o->baselines && m < INV_PUBLISHED_METHODS; m++)
+            if (shown(problem, m)) inv_table_number(t, x->published ? x->published->gap[m] : NAN, 2);
+    }
+    char beside[2048];
+    note_beside(lib, problem, beside, sizeof beside);
+    const char *source = lib->o->baselines ? inv_published_source : "";
+    if (source[0] || beside[0])
+        inv_table_note(t, "%s%s%s", source, source[0] && beside[0] ? " " : "", beside);
+}
+
+static double bucket_mean(const library *lib, const inv_bucket *b, int method, int32_t *count)
+{
+    double sum = 0;
+    *count = 0;
+    for (int32_t i = 0; i < lib->count; i++) {
+        const library_item *x = &lib->item[i];
+        if (!x->instance || x->instance->problem != b->problem || size_of(x) < b->lowest ||
+            size_of(x) > b->highest)
+            continue;
+        double gap = method < 0 ? x->outcome.gap : x->published ? x->published->gap[method] : NAN;
+        if (isnan(gap)) continue;
+        sum += gap;
+        ++*count;
+    }
+    return *count ? sum / *count : NAN;
+}
+
+/* Published columns are averaged over the very instances of this run: a fair comparison also when some are
+ * missing. */
+static void bucket_table(const library *lib, invit_report *report, invit_problem problem, const char *label)
+{
+    inv_table *t = inv_report_table(report, problem == INVIT_TSP
+                                                ? "TSP by size: mean gap in percent on these instances"
+                                                : "CVRP by size: mean gap in percent on these instances");
+    inv_table_column(t, "method", false);
+    for (int b = 0; b < INV_BUCKETS; b++) {
+        if (inv_buckets[b].problem != problem) continue;
+        inv_table_column(t, inv_buckets[b].name, true);
+        char name[32];
+        snprintf(name, sizeof name, "n %s", inv_buckets[b].name);
+        inv_table_column(t, name, true);
+    }
+    for (int m = lib->o->baselines ? 1 : INV_PUBLISHED_METHODS; m <= INV_PUBLISHED_METHODS; m++) {
+        bool ours = m == INV_PUBLISHED_METHODS;
+        if (!ours && !shown(problem, m)) continue;
+        inv_table_row(t);
+        inv_table_text(t, "%s", ours ? label : inv_published_method[m]);
+        for (int b = 0; b < INV_BUCKETS; b++) {
+            int32_t count;
+            if (inv_buckets[b].problem != problem) continue;
+            inv_table_number(t, bucket_mean(lib, &inv_buckets[b], ours ? -1 : m, &count), 2);
+            inv_table_number(t, count, 0);
+        }
+    }
+    if (!lib->o->baselines) return;
+    inv_table_rule(t);
+    for (int m = 0; m < INV_PUBLISHED_METHODS; m++) {
+        if (!shown(problem, m)) continue;
+        inv_table_row(t);
+        inv_table_text(t, "%s, whole library", inv_published_method[m]);
+        for (int b = 0; b < INV_BUCKETS; b++) {
+            if (inv_buckets[b].problem != problem) continue;
+            inv_table_number(t, inv_buckets[b].gap[m], 2);
+            inv_table_blank(t);
+        }
+    }
+    inv_table_note(t,
+                   "n: instances with a gap. Whole library: as published, over all instances of the size.");
+}
+
+static invit_status comparison_row(inv_table *t, const char *name, const double *ours, const double *other,
+                                   int32_t n, invit_error *err)
+{
+    inv_comparison c;
+    INV_CHECK(inv_compare(ours, other, n, 0.005, &c, err));
+    if (c.wins + c.ties + c.losses == 0) return INVIT_OK;
+    double mine = 0, theirs = 0;
+    int32_t pairs = c.wins + c.ties + c.losses;
+    for (int32_t i = 0; i < n; i++)
+        if (!isnan(ours[i] - other[i])) mine += ours[i] / pairs, theirs += other[i] / pairs;
+    inv_table_row(t);
+    inv_table_text(t, "%s", name);
+    inv_table_number(t, pairs, 0);
+    inv_table_number(t, mine, 2);
+    inv_table_number(t, theirs, 2);
+    inv_table_number(t, c.wins, 0);
+    inv_table_number(t, c.ties, 0);
+    inv_table_number(t, c.losses, 0);
+    inv_table_number(t, c.p, 4);
+    return INVIT_OK;
+}
+
+static invit_status comparison_table(const library *lib, invit_report *report, invit_problem problem,
+                                     invit_error *err)
+{
+    static const char *const names[] = {"against", "pairs", "gap %",  "other gap %",
+                                        "wins",    "ties",  "losses", "p"};
+    inv_table *t = inv_report_table(report, problem == INVIT_TSP ? "TSP compared, instance by instance"
+                                                                 : "CVRP compared, instance by instance");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) inv_table_column(t, names[i], i > 0);
+    double *ours = malloc(2 * ((size_t)lib->count + 1) * sizeof *ours), *other = ours + lib->count;
+    if (!ours) return inv_no_memory(err, 2 * (size_t)lib->count * sizeof *ours);
+    invit_status status = INVIT_OK;
+    bool none = false;
+    for (int m = lib->o->baselines ? 1 : INV_PUBLISHED_METHODS; m <= INV_PUBLISHED_METHODS; m++) {
+        bool chosen = m == INV_PUBLISHED_METHODS; /* the column of --against comes last */
+        if (chosen ? !lib->o->against : !shown(problem, m) || m == lib->against_method) continue;
+        int32_t n = 0;
+        for (int32_t i = 0; i < lib->count; i++) {
+            const library_item *x = &lib->item[i];
+            if (!x->instance || x->instance->problem != problem) continue;
+            ours[n] = x->outcome.gap;
+            other[n++] = chosen ? x->other : x->published ? x->published->gap[m] : NAN;
+        }
+        int32_t rows = t->rows;
+        INV_TRY(comparison_row(t, chosen ? lib->o->against : inv_published_method[m], ours, other, n, err));
+        none = chosen && t->rows == rows;
+    }
+    inv_table_note(
+        t,
+        "Gaps within 0.005 are ties. p: Wilcoxon's signed-rank test, two-sided (exact up to 50 pairs).%s%s%s",
+        none ? " " : "", none ? lib->o->against : "",
+        none ? " has no instance in common with this run." : "");
+done:
+    free(ours);
+    return status;
+}
+
+static void failure_table(const library *lib, invit_report *report)
+{
+    inv_table *t = inv_report_table(report, "Failed");
+    inv_table_column(t, "file", false);
+    inv_table_column(t, "why", false);
+    for (int32_t i = 0; i < lib->count; i++) {
+        if (!lib->item[i].outcome.error[0]) continue;
+        inv_table_row(t);
+        inv_table_text(t, "%s", lib->item[i].path);
+        inv_table_text(t, "%s", lib->item[i].outcome.error);
+    }
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------- */
+
+static invit_status choose_comparison(library *lib, invit_error *err)
+{
+    lib->against_method = -1;
+    if (!lib->o->against) return INVIT_OK;
+    for (int m = 1; m < INV_PUBLISHED_METHODS; m++)
+        if (strcasecmp(lib->o->against, inv_published_method[m]) == 0) lib->against_method = m;
+    if (lib->against_method >= 0) return INVIT_OK;
+    return inv_journal_read(lib->o->against, &lib->against, err);
+}
+
+/* The journal knows instances by their names; of two with the same name the second goes by its place. */
+static void name_items(library *lib)
+{
+    for (int32_t i = 0; i < lib->count; i++) {
+        library_item *x = &lib->item[i];
+        if (!x->instance) continue;
+        snprintf(x->key, sizeof x->key, "%s", x->instance->name);
+        for (int32_t k = 0; k < i; k++) {
+            if (!lib->item[k].instance || strcmp(lib->item[k].key, x->key) != 0) continue;
+            size_t n = strlen(x->path), keep = n < 100 ? n : 100;
+            snprintf(x->key, sizeof x->key, "%s (%d)", x->path + n - keep, i);
+            break;
+        }
+    }
+}
+
+/* Reads the files and finds the references; what cannot be used keeps its reason. The limit keeps the
+ * smallest. */
+static invit_status open_library(library *lib, const char *const *paths, int32_t count, invit_error *err)
+{
+    if (lib->o->best_known) INV_CHECK(inv_known_read(lib->o->best_known, &lib->known, err));
+    for (int32_t i = 0; i < count; i++) INV_CHECK(add_path(lib, paths[i], err));
+    for (int32_t i = 0; i < lib->count; i++) {
+        invit_error why = {0};
+        library_item *x = &lib->item[i];
+        if (!x->instance || find_reference(lib, x, &why) == INVIT_OK) continue;
+        snprintf(x->outcome.error, sizeof x->outcome.error, "%.250s", why.message);
+        invit_instance_destroy(x->instance);
+        x->instance = NULL;
+    }
+    qsort(lib->item, (size_t)lib->count, sizeof *lib->item, by_problem_and_size);
+    int32_t readable = 0;
+    for (int32_t i = 0; i < lib->count; i++) {
+        library_item *x = &lib->item[i];
+        if (!x->instance || lib->o->limit == 0 || readable++ < lib->o->limit) continue;
+        invit_instance_destroy(x->instance);
+        x->instance = NULL;
+    }
+    name_items(lib);
+    return INVIT_OK;
+}
+
+/* A model for TSP and a folder of CVRPs: say so once instead of for every file. */
+static invit_status check_models(const library *lib, invit_error *err)
+{
+    const library_item *without = NULL;
+    for (int32_t i = 0; i < lib->count; i++) {
+        if (can_run(lib, &lib->item[i])) return INVIT_OK;
+        if (lib->item[i].instance) without = &lib->item[i];
+    }
+    if (!without) return INVIT_OK;
+    bool tsp = without->instance->problem == INVIT_TSP;
+    return inv_fail(err, INVIT_ERR_ARGUMENT, "no model for %s, which %s is, among those given",
+                    tsp ? "TSP" : "CVRP", without->path);
+}
+
+static invit_status open_journals(library *lib, invit_error *err)
+{
+    char key[512];
+    bool first = inv_comm_rank(lib->comm) == 0;
+    INV_CHECK(inv_eval_key(lib->o, "library", key, sizeof key, err));
+    if (first) INV_CHECK(choose_comparison(lib, err));
+    return inv_journal_open(first ? lib->o->results : NULL, key, lib->o->resume, &lib->journal, err);
+}
+
+static invit_status library_report(library *lib, invit_report **out, int32_t *failures, invit_error *err)
+{
+    char label[96];
+    bool has[2] = {false, false};
+    INV_CHECK(inv_report_create(out, err));
+    for (int32_t i = 0; i < lib->count; i++) {
+        library_item *x = &lib->item[i];
+        if (x->instance) {
+            take_outcome(lib, x);
+            has[x->instance->problem] = true;
+        }
+        *failures += x->outcome.error[0] != 0;
+    }
+    for (int p = 0; p < 2; p++) {
+        if (!has[p]) continue;
+        inv_eval_label(lib->o, p, label, sizeof label);
+        instance_table(lib, *out, p, label);
+        bucket_table(lib, *out, p, label);
+        if (lib->o->against || lib->o->baselines) INV_CHECK(comparison_table(lib, *out, p, err));
+    }
+    if (*failures) failure_table(lib, *out);
+    return INVIT_OK;
+}
+
+invit_status invit_eval_files(const invit_eval_options *o, const char *const *paths, int32_t count,
+                              invit_report **out, int32_t *failures, invit_error *err)
+{
+    library lib = {.o = o};
+    invit_status status, ran;
+    int32_t finished = 0;
+    *failures = 0;
+    *out = NULL;
+    for (int p = 0; p < 2; p++)
+        if (o->model[p] && (int)invit_model_problem(o->model[p]) != p)
+            return inv_fail(err, INVIT_ERR_ARGUMENT, "%s is a model for the other problem",
+                            invit_model_path(o->model[p]));
+    INV_CHECK(inv_comm_create(&lib.comm, err));
+    status = open_library(&lib, paths, count, err);
+    if (status == INVIT_OK) status = check_models(&lib, err);
+    if (status == INVIT_OK) status = open_journals(&lib, err);
+    INV_TRY(inv_comm_agree(lib.comm, status, err));
+    ran = run_items(&lib, err);
+    if (ran == INVIT_ERR_CANCELLED)
+        ran = keep_finished(&lib, &finished, err);
+    else
+        INV_TRY(ran);
+    if (inv_comm_rank(lib.comm) == 0 && (ran == INVIT_OK || finished > 0))
+        INV_TRY(library_report(&lib, out, failures, err));
+    if (ran != INVIT_OK && *out) inv_report_partial(*out, err);
+    status = ran;
+done:
+    for (int32_t i = 0; i < lib.count; i++) {
+        free(lib.item[i].path);
+        invit_instance_destroy(lib.item[i].instance);
+    }
+    free(lib.item);
+    inv_known_free(&lib.known);
+    inv_journal_close(lib.journal);
+    inv_journal_close(lib.against);
+    inv_comm_destroy(lib.comm);
+    if (status != INVIT_OK && status != INVIT_ERR_CANCELLED) {
+        invit_report_destroy(*out);
+        *out = NULL;
+    }
+    return status;
+}

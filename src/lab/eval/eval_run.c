@@ -1,0 +1,190 @@
+/* The run itself: solve, compare with the reference, write it down, go on. */
+#include "lab/eval/eval.h"
+
+#include "base/clock.h"
+#include "policy/model.h"
+#include "problem/metric.h"
+#include "lab/eval/eval_work.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* FNV-1a over the parameters: enough to tell one model from another. */
+static uint64_t fingerprint(const struct invit_model *m)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+    const unsigned char *bytes = (const unsigned char *)m->param;
+    for (size_t i = 0; i < m->params * sizeof *m->param; i++) h = (h ^ bytes[i]) * 0x100000001b3u;
+    return h;
+}
+
+invit_status inv_eval_key(const invit_eval_options *o, const char *what, char *key, size_t size,
+                          invit_error *err)
+{
+    static const char *const constructs[] = {"invit",         "nearest", "greedy",
+                                             "space-filling", "savings", "start"};
+    static const char *const decodes[] = {"greedy", "sample", "beam", "auto"}, *const improves[] = {"search",
+                                                                                                    "neural",
+                                                                                                    "both"};
+    const invit_solve_options *s = &o->solve;
+    char models[64] = "";
+    if (s->construct == INVIT_CONSTRUCT_INVIT)
+        for (int p = 0; p < 2; p++)
+            if (o->model[p])
+                snprintf(models + strlen(models), sizeof models - strlen(models), " %s-model=%016llx",
+                         p ? "cvrp" : "tsp", (unsigned long long)fingerprint(o->model[p]));
+    int n =
+        snprintf(key, size,
+                 "%s construct=%s%s rollouts=%d decode=%s temperature=%g beam=%d seconds=%g iterations=%lld "
+                 "improve=%s seed=%llu length=%s",
+                 what, constructs[s->construct], models, s->rollouts, decodes[s->decode], s->temperature,
+                 s->beam, s->seconds, (long long)s->iterations, improves[s->improve],
+                 (unsigned long long)s->seed, o->paper_length ? "exact, rounded up" : "rule");
+    if (n < 0 || (size_t)n >= size)
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "the description of the run is too long");
+    return INVIT_OK;
+}
+
+void inv_eval_label(const invit_eval_options *o, invit_problem problem, char *label, size_t size)
+{
+    static const char *const constructs[] = {
+        "", "nearest neighbour", "greedy edges", "space-filling curve", "savings", ""};
+    const invit_model *m = o->model[problem];
+    const char *name = constructs[o->solve.construct];
+    int n = (int)strlen(name);
+    if (o->label) {
+        name = o->label;
+        n = (int)strlen(name);
+    } else if (o->solve.construct == INVIT_CONSTRUCT_INVIT) {
+        name = m && m->path ? m->path : "model";
+        if (strrchr(name, '/')) name = strrchr(name, '/') + 1;
+        const char *dot = strrchr(name, '.');
+        n = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
+    }
+    if (o->solve.seconds > 0)
+        snprintf(label, size, "%.*s + %gs", n, name, o->solve.seconds);
+    else if (o->solve.seconds != 0 && o->solve.iterations > 0)
+        snprintf(label, size, "%.*s + %lld steps", n, name, (long long)o->solve.iterations);
+    else
+        snprintf(label, size, "%.*s", n, name);
+}
+
+/* ---- solving ------------------------------------------------------------------------------------ */
+
+typedef struct eval_progress {
+    double start, sum; /* sum of the gaps */
+    int32_t done, gaps, count;
+} eval_progress;
+
+static void report_progress(const invit_eval_options *o, eval_progress *e, const inv_outcome *x)
+{
+    const invit_control *c = o->control;
+    char message[160];
+    e->done++;
+    if (!isnan(x->gap)) {
+        e->sum += x->gap;
+        e->gaps++;
+    }
+    if (!c || !c->progress) return;
+    snprintf(message, sizeof message, "%s, mean gap %.2f %%", x->set, e->gaps ? e->sum / e->gaps : NAN);
+    invit_progress p = {.stage = "evaluate",
+                        .elapsed = inv_now() - e->start,
+                        .fraction = (double)e->done / e->count,
+                        .best = NAN,
+                        .count = e->done,
+                        .message = message};
+    c->progress(c->user, &p);
+}
+
+static invit_status solve_task(const invit_eval_options *o, const inv_task *task, inv_outcome *r,
+                               invit_error *err)
+{
+    const invit_instance *p = task->instance;
+    *r = (inv_outcome){
+        .nodes = p->n - (p->problem == INVIT_CVRP), .length = NAN, .reference = task->reference, .gap = NAN};
+    snprintf(r->set, sizeof r->set, "%s", task->set);
+    snprintf(r->name, sizeof r->name, "%s", task->name);
+    invit_control quiet = {.cancel = o->control ? o->control->cancel : NULL};
+    invit_solve_options s = o->solve;
+    invit_solve_result result = {0};
+    invit_solution *solution = NULL;
+    invit_error why = {0};
+    s.control = &quiet;
+    s.threads = o->threads;
+    double start = inv_now();
+    invit_status status = invit_solve(p, o->model[p->problem], &s, &solution, &result, &why);
+    r->seconds = inv_now() - start;
+    invit_solution_destroy(solution);
+    if (inv_cancelled(o->control)) return inv_fail(err, INVIT_ERR_CANCELLED, "stopped");
+    if (status == INVIT_OK) {
+        bool whole = p->metric != INVIT_EXACT && p->metric != INVIT_HAVERSINE; /* lengths in whole numbers */
+        r->length = o->paper_length && whole ? ceil(result.length_exact - 1e-9) : result.length;
+        r->gap = inv_gap_percent(r->length, task->reference);
+        r->decisions = result.decisions;
+    } else {
+        snprintf(r->error, sizeof r->error, "%.200s", why.message);
+        for (char *c = r->error; *c; c++)
+            if (*c == '\n' || *c == '\r') *c = ' '; /* a record is a line */
+    }
+    return INVIT_OK;
+}
+
+/* What the other ranks found goes into rank 0's journal. */
+static invit_status gather(inv_comm *comm, inv_journal *j, const inv_outcome *mine, int32_t count,
+                           invit_error *err)
+{
+    if (inv_comm_rank(comm) > 0) {
+        inv_comm_send(comm, mine, (size_t)count * sizeof *mine);
+        return INVIT_OK;
+    }
+    invit_status status = INVIT_OK;
+    for (int from = 1; from < inv_comm_size(comm); from++) {
+        size_t bytes = inv_comm_receive_size(comm, from);
+        inv_outcome *theirs = malloc(bytes + 1);
+        if (!theirs) return inv_no_memory(err, bytes);
+        inv_comm_receive(comm, from, theirs, bytes);
+        for (size_t i = 0; i < bytes / sizeof *theirs && status == INVIT_OK; i++)
+            status = inv_journal_add(j, &theirs[i], err);
+        free(theirs);
+    }
+    return status;
+}
+
+invit_status inv_eval_tasks(const invit_eval_options *o, inv_comm *comm, inv_journal *j, const inv_task *task,
+                            int32_t count, invit_error *err)
+{
+    enum { ROUND = 16 }; /* instances a rank solves before it reports */
+    invit_status status = INVIT_OK;
+    inv_outcome mine[ROUND];
+    int rank = inv_comm_rank(comm), size = inv_comm_size(comm);
+    eval_progress progress = {.start = inv_now(), .count = (count + size - 1) / size};
+    uint8_t *done = calloc((size_t)count + 1, 1); /* only rank 0 reads the journal's file */
+    if (!done) return inv_no_memory(err, (size_t)count);
+    for (int32_t i = 0; i < count; i++) {
+        const inv_outcome *x = rank == 0 ? inv_journal_find(j, task[i].set, task[i].name) : NULL;
+        done[i] = x != NULL;
+        if (x) report_progress(o, &progress, x);
+    }
+    inv_comm_broadcast(comm, done, (size_t)count);
+    for (int32_t at = 0; at < count; at += ROUND * size) {
+        int32_t found = 0;
+        for (int32_t i = at + rank; i < count && i < at + ROUND * size && status == INVIT_OK; i += size) {
+            if (done[i]) continue;
+            status = solve_task(o, &task[i], &mine[found], err);
+            if (status != INVIT_OK) break;
+            report_progress(o, &progress, &mine[found]);
+            if (rank == 0) status = inv_journal_add(j, &mine[found], err);
+            found++;
+        }
+        invit_status solved = inv_comm_agree(comm, status, err);
+        if (solved != INVIT_ERR_CANCELLED) INV_TRY(solved); /* what is finished is kept */
+        status = size > 1 ? gather(comm, j, mine, found, err) : INVIT_OK;
+        INV_TRY(inv_comm_agree(comm, status, err));
+        INV_TRY(solved);
+    }
+done:
+    free(done);
+    return status;
+}

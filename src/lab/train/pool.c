@@ -1,0 +1,212 @@
+#include "lab/train/pool.h"
+
+#include "policy/policy.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is kept of a state besides its neighbours. */
+typedef struct packed {
+    int32_t action, rest, label, depot_open;
+    float load, last[2], first[2];
+} packed;
+
+static void point_states(inv_pool *p)
+{
+    for (int32_t i = 0; i < p->room; i++) {
+        p->state[i].node = NULL;
+        p->state[i].xy = p->xy + (size_t)i * p->k_max * 2;
+        p->state[i].demand = p->demands ? p->demand + (size_t)i * p->k_max : NULL;
+    }
+}
+
+static invit_status reserve(inv_pool *p, int32_t room, invit_error *err)
+{
+    size_t cells = (size_t)room * (size_t)p->k_max;
+    inv_state *state = realloc(p->state, (size_t)room * sizeof *state);
+    if (state) p->state = state;
+    int32_t *label = realloc(p->label, (size_t)room * sizeof *label);
+    if (label) p->label = label;
+    float *xy = realloc(p->xy, cells * 2 * sizeof *xy);
+    if (xy) p->xy = xy;
+    float *demand = p->demands ? realloc(p->demand, cells * sizeof *demand) : NULL;
+    if (demand) p->demand = demand;
+    float *advice =
+        p->advised ? realloc(p->advice, (size_t)room * (size_t)p->advised * sizeof *advice) : NULL;
+    if (advice) p->advice = advice;
+    if (!state || !label || !xy || (p->demands && !demand) || (p->advised && !advice))
+        return inv_no_memory(err, cells * 3 * sizeof *xy);
+    memset(xy + (size_t)p->room * p->k_max * 2, 0, (cells - (size_t)p->room * p->k_max) * 2 * sizeof *xy);
+    if (demand)
+        memset(demand + (size_t)p->room * p->k_max, 0, (cells - (size_t)p->room * p->k_max) * sizeof *demand);
+    p->room = room;
+    point_states(p);
+    return INVIT_OK;
+}
+
+invit_status inv_pool_init(inv_pool *p, int32_t room, const inv_config *c, int32_t largest, bool with_advice,
+                           invit_error *err)
+{
+    *p = (inv_pool){.k_max = inv_largest_view(c),
+                    .advised = with_advice ? inv_candidates(c) : 0,
+                    .demands = c->problem == INVIT_CVRP};
+    if (p->k_max > largest) p->k_max = largest;
+    invit_status status = reserve(p, room, err);
+    if (status != INVIT_OK) inv_pool_destroy(p);
+    return status;
+}
+
+void inv_pool_destroy(inv_pool *p)
+{
+    free(p->state);
+    free(p->label);
+    free(p->xy);
+    free(p->demand);
+    free(p->advice);
+    *p = (inv_pool){0};
+}
+
+static float *advice_row(const inv_pool *p, int32_t entry)
+{
+    return p->advice + (size_t)entry * (size_t)p->advised;
+}
+
+static void copy_state(inv_pool *p, int32_t to, const inv_state *s, int32_t label, const float *advice)
+{
+    inv_state *d = &p->state[to];
+    size_t k = (size_t)(s->action + s->rest);
+    float *xy = d->xy, *demand = d->demand;
+    *d = *s;
+    d->node = NULL;
+    d->xy = xy;
+    d->demand = demand;
+    memcpy(xy, s->xy, 2 * k * sizeof *xy);
+    if (demand) memcpy(demand, s->demand, k * sizeof *demand);
+    p->label[to] = label;
+    for (int32_t j = 0; j < p->advised; j++) advice_row(p, to)[j] = advice ? advice[j] : NAN;
+}
+
+const float *inv_pool_advice(const inv_pool *p, int32_t entry)
+{
+    if (p->advised == 0) return NULL;
+    const float *row = advice_row(p, entry);
+    return isnan(row[p->label[entry]]) ? NULL : row;
+}
+
+invit_status inv_pool_add(inv_pool *p, const inv_state *s, int32_t label, const float *advice,
+                          invit_error *err)
+{
+    if (p->count == p->room) INV_CHECK(reserve(p, p->room + p->room / 2 + 16, err));
+    copy_state(p, p->count++, s, label, advice);
+    return INVIT_OK;
+}
+
+static void swap_floats(float *a, float *b, int32_t count)
+{
+    for (int32_t i = 0; i < count; i++) {
+        float x = a[i];
+        a[i] = b[i];
+        b[i] = x;
+    }
+}
+
+static void swap_entries(inv_pool *p, int32_t a, int32_t b)
+{
+    inv_state *s = &p->state[a], *t = &p->state[b], old = *s;
+    swap_floats(s->xy, t->xy, 2 * p->k_max);
+    if (p->demands) swap_floats(s->demand, t->demand, p->k_max);
+    if (p->advised) swap_floats(advice_row(p, a), advice_row(p, b), p->advised);
+    *s = *t;
+    s->xy = old.xy; /* each entry keeps its own place in the block */
+    s->demand = old.demand;
+    old.xy = t->xy;
+    old.demand = t->demand;
+    *t = old;
+    int32_t label = p->label[a];
+    p->label[a] = p->label[b];
+    p->label[b] = label;
+}
+
+int32_t inv_pool_take(inv_pool *p, int32_t count, inv_rng *rng)
+{
+    for (int32_t i = 0; i < count; i++) {
+        int32_t pick = (int32_t)inv_rng_below(rng, (uint32_t)p->count);
+        if (pick != --p->count) swap_entries(p, pick, p->count);
+    }
+    return p->count;
+}
+
+/* An entry as bytes: head, places, demands, advice. */
+static size_t demand_at(const inv_pool *p)
+{
+    return sizeof(packed) + (size_t)p->k_max * 2 * sizeof(float);
+}
+
+static size_t advice_at(const inv_pool *p)
+{
+    return demand_at(p) + (p->demands ? (size_t)p->k_max * sizeof(float) : 0);
+}
+
+static size_t entry_bytes(const inv_pool *p)
+{
+    return advice_at(p) + (size_t)p->advised * sizeof(float);
+}
+
+size_t inv_pool_bytes(const inv_pool *p)
+{
+    return (size_t)p->count * entry_bytes(p);
+}
+
+void inv_pool_write(const inv_pool *p, char *bytes)
+{
+    memset(bytes, 0, inv_pool_bytes(p));
+    for (int32_t i = 0; i < p->count; i++, bytes += entry_bytes(p)) {
+        const inv_state *s = &p->state[i];
+        packed head = {s->action,
+                       s->rest,
+                       p->label[i],
+                       s->depot_open,
+                       s->load,
+                       {s->last[0], s->last[1]},
+                       {s->first[0], s->first[1]}};
+        size_t k = (size_t)(s->action + s->rest);
+        memcpy(bytes, &head, sizeof head);
+        memcpy(bytes + sizeof head, s->xy, 2 * k * sizeof(float));
+        if (p->demands) memcpy(bytes + demand_at(p), s->demand, k * sizeof(float));
+        if (p->advised) memcpy(bytes + advice_at(p), advice_row(p, i), (size_t)p->advised * sizeof(float));
+    }
+}
+
+invit_status inv_pool_read(inv_pool *p, const char *bytes, size_t size, invit_error *err)
+{
+    if (size % entry_bytes(p) != 0)
+        return inv_fail(err, INVIT_ERR_INPUT, "%zu bytes of states, expected a multiple of %zu", size,
+                        entry_bytes(p));
+    int32_t count = (int32_t)(size / entry_bytes(p));
+    if (count > p->room) INV_CHECK(reserve(p, count, err));
+    point_states(p);
+    p->count = 0;
+    for (int32_t i = 0; i < count; i++, bytes += entry_bytes(p)) {
+        packed head;
+        memcpy(&head, bytes, sizeof head);
+        inv_state *s = &p->state[i];
+        if (head.action < 0 || head.rest < 0 || head.action + head.rest > p->k_max || head.label < 0 ||
+            (p->advised && head.label >= p->advised))
+            return inv_fail(err, INVIT_ERR_INPUT, "state %d has %d + %d neighbours, expected at most %d", i,
+                            head.action, head.rest, p->k_max);
+        s->action = head.action;
+        s->rest = head.rest;
+        s->depot_open = head.depot_open != 0;
+        s->load = head.load;
+        memcpy(s->last, head.last, sizeof s->last);
+        memcpy(s->first, head.first, sizeof s->first);
+        size_t k = (size_t)(s->action + s->rest);
+        memcpy(s->xy, bytes + sizeof head, 2 * k * sizeof(float));
+        if (p->demands) memcpy(s->demand, bytes + demand_at(p), k * sizeof(float));
+        if (p->advised) memcpy(advice_row(p, i), bytes + advice_at(p), (size_t)p->advised * sizeof(float));
+        p->label[i] = head.label;
+    }
+    p->count = count;
+    return INVIT_OK;
+}

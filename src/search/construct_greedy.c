@@ -1,0 +1,145 @@
+#include "search/construct.h"
+#include "search/improve.h"
+
+#include "problem/metric.h"
+
+#include <stdlib.h>
+
+typedef struct link {
+    double length;
+    int32_t a, b;
+} link;
+
+/* Fragments: paths that will become the tour. */
+typedef struct fragments {
+    int32_t (*next)[2]; /* [n] up to two neighbours on the path, -1 where there is none */
+    int32_t *other;     /* [n] for the end of a fragment: its other end                  */
+    int32_t count;      /* fragments left                                                */
+} fragments;
+
+static int by_length(const void *x, const void *y)
+{
+    const link *a = x, *b = y;
+    if (a->length != b->length) return a->length < b->length ? -1 : 1;
+    if (a->a != b->a) return a->a < b->a ? -1 : 1;
+    return (a->b > b->b) - (a->b < b->b);
+}
+
+static void join(fragments *f, int32_t a, int32_t b)
+{
+    if (a == b || f->next[a][1] >= 0 || f->next[b][1] >= 0 || f->other[a] == b) return;
+    f->next[a][f->next[a][0] >= 0] = b;
+    f->next[b][f->next[b][0] >= 0] = a;
+    int32_t end_a = f->other[a], end_b = f->other[b];
+    f->other[end_a] = end_b;
+    f->other[end_b] = end_a;
+    f->count--;
+}
+
+/* Joins fragments by the links of the lists, shortest first. node[i] is what list entry i stands for. */
+static invit_status join_by_lists(const invit_instance *p, const inv_neighbours *nb, const int32_t *node,
+                                  inv_rng *rng, fragments *f, invit_error *err)
+{
+    size_t count = 0, room = (size_t)nb->n * (size_t)nb->k;
+    link *links = malloc(room * sizeof *links);
+    if (!links) return inv_no_memory(err, room * sizeof *links);
+    for (int32_t i = 0; i < nb->n; i++) {
+        const int32_t *list = inv_neighbours_of(nb, i);
+        for (int j = 0; j < nb->k && list[j] >= 0; j++) {
+            int32_t a = node ? node[i] : i, b = node ? node[list[j]] : list[j];
+            /* Most links are on both lists; keep one of the two. */
+            bool mutual = false;
+            const int32_t *back = inv_neighbours_of(nb, list[j]);
+            for (int l = 0; l < nb->k && !mutual; l++) mutual = back[l] == i;
+            if ((mutual && a > b) || f->other[a] == b) continue;
+            double wrong = rng ? 0.8 + 0.4 * inv_rng_double(rng) : 1;
+            links[count++] = (link){wrong * inv_edge(p, a, b), a, b};
+        }
+    }
+    qsort(links, count, sizeof *links, by_length);
+    for (size_t i = 0; i < count; i++) join(f, links[i].a, links[i].b);
+    free(links);
+    return INVIT_OK;
+}
+
+/* One more round: neighbour lists among the ends of the fragments alone. */
+static invit_status join_ends(const invit_instance *p, fragments *f, invit_error *err)
+{
+    invit_status status = INVIT_OK;
+    inv_neighbours nb = {0};
+    invit_instance ends = {.problem = INVIT_TSP, .metric = p->metric};
+    int32_t *node = malloc((size_t)p->n * sizeof *node);
+    ends.xy = malloc(4 * (size_t)f->count * sizeof *ends.xy);
+    if (!node || !ends.xy) {
+        status = inv_no_memory(err, 4 * (size_t)f->count * sizeof *ends.xy);
+        goto done;
+    }
+    for (int32_t i = 0; i < p->n; i++) {
+        if (f->next[i][1] >= 0) continue;
+        ends.xy[2 * (size_t)ends.n] = p->xy[2 * (size_t)i];
+        ends.xy[2 * (size_t)ends.n + 1] = p->xy[2 * (size_t)i + 1];
+        node[ends.n++] = i;
+    }
+    inv_neighbour_options o = {.k = ends.n < 7 ? ends.n : 6, .threads = 1, .deadline = INFINITY};
+    INV_TRY(inv_neighbours_create(&ends, &o, &nb, err));
+    INV_TRY(join_by_lists(p, &nb, node, NULL, f, err));
+done:
+    inv_neighbours_destroy(&nb);
+    free(ends.xy);
+    free(node);
+    return status;
+}
+
+invit_status inv_greedy_order(const invit_instance *p, const inv_neighbours *nb, int32_t fix_a, int32_t fix_b,
+                              inv_rng *rng, int32_t *order, invit_error *err)
+{
+    invit_status status = INVIT_OK;
+    size_t n = (size_t)p->n;
+    fragments f = {.count = p->n};
+    f.next = malloc(n * sizeof *f.next);
+    f.other = malloc(n * sizeof *f.other);
+    if (!f.next || !f.other) {
+        status = inv_no_memory(err, n * sizeof *f.next);
+        goto done;
+    }
+    for (int32_t i = 0; i < p->n; i++) {
+        f.next[i][0] = f.next[i][1] = -1;
+        f.other[i] = i;
+    }
+    if (fix_a >= 0) join(&f, fix_a, fix_b);
+    INV_TRY(join_by_lists(p, nb, NULL, rng, &f, err));
+    while (f.count > 1) INV_TRY(join_ends(p, &f, err));
+
+    int32_t v = 0, from = -1;
+    while (v < p->n - 1 && f.next[v][1] >= 0) v++;
+    for (int32_t i = 0; i < p->n; i++) {
+        order[i] = v;
+        int32_t to = f.next[v][0] == from ? f.next[v][1] : f.next[v][0];
+        from = v;
+        v = to;
+    }
+done:
+    free(f.next);
+    free(f.other);
+    return status;
+}
+
+invit_status inv_construct_greedy(const invit_instance *p, invit_solution **out, invit_error *err)
+{
+    invit_status status = INVIT_OK;
+    inv_neighbours nb = {0};
+    *out = NULL;
+    inv_neighbour_options o = {.k = 8, .threads = 1, .deadline = INFINITY};
+    INV_TRY(inv_solution_alloc(1, p->n, out, err));
+    (*out)->start[0] = 0;
+    (*out)->start[1] = p->n;
+    INV_TRY(inv_neighbours_create(p, &o, &nb, err));
+    INV_TRY(inv_greedy_order(p, &nb, -1, -1, NULL, (*out)->nodes, err));
+done:
+    inv_neighbours_destroy(&nb);
+    if (status != INVIT_OK) {
+        invit_solution_destroy(*out);
+        *out = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,511 @@
+#include "search/cvrp_part.h"
+
+#include "base/clock.h"
+#include "problem/metric.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The paper's constants. */
+#define REMOVED_ON_AVERAGE 10.0
+#define LONGEST_STRING     10.0
+#define SPLIT_STRING       0.5
+#define SPLIT_GROWS        0.01
+#define STEPS_PER_CLOCK    16
+
+void inv_cvrp_part_destroy(inv_cvrp_part *q)
+{
+    free(q->node);
+    free(q->near);
+    free(q->near_length);
+    free(q->route);
+    free(q->fits);
+    free(q->room);
+    free(q->size);
+    free(q->best_next);
+    free(q->stamp);
+    free(q->empty);
+    free(q->in_empty);
+    free(q->removed);
+    free(q->key);
+    free(q->dirty);
+    free(q->is_dirty);
+    free(q->change);
+    memset(q, 0, sizeof *q);
+}
+
+static bool grow(void *array, size_t count, size_t size)
+{
+    void *p;
+    memcpy(&p, array, sizeof p); /* whatever it points to, all pointers look alike */
+    p = realloc(p, count * size);
+    if (p) memcpy(array, &p, sizeof p);
+    return p != NULL;
+}
+
+invit_status inv_cvrp_part_begin(inv_cvrp_part *q, invit_metric metric, int32_t n, int32_t k,
+                                 int32_t capacity, invit_error *err)
+{
+    size_t m = (size_t)n, near = m * (size_t)k;
+    if (n > q->reserved_n) {
+        /* A step may take every customer out and put it back. */
+        if (!grow(&q->node, 2 * m, sizeof *q->node) || !grow(&q->room, m + 1, sizeof *q->room) ||
+            !grow(&q->route, 2 * m, sizeof *q->route) || !grow(&q->size, m, sizeof *q->size) ||
+            !grow(&q->best_next, 2 * m, sizeof *q->best_next) || !grow(&q->stamp, m, sizeof *q->stamp) ||
+            !grow(&q->empty, m, sizeof *q->empty) || !grow(&q->in_empty, m, sizeof *q->in_empty) ||
+            !grow(&q->removed, m, sizeof *q->removed) || !grow(&q->key, m, sizeof *q->key) ||
+            !grow(&q->dirty, 2 * m, sizeof *q->dirty) || !grow(&q->is_dirty, 2 * m, sizeof *q->is_dirty) ||
+            !grow(&q->change, 2 * m, sizeof *q->change))
+            return inv_no_memory(err, m * 200);
+        q->reserved_n = n;
+    }
+    if (near > q->reserved_near) {
+        if (!grow(&q->near, near, sizeof *q->near) || !grow(&q->near_length, near, sizeof *q->near_length))
+            return inv_no_memory(err, near * sizeof *q->near);
+        q->reserved_near = near;
+    }
+    if (k > q->reserved_k) {
+        if (!grow(&q->fits, (size_t)k, sizeof *q->fits))
+            return inv_no_memory(err, (size_t)k * sizeof *q->fits);
+        q->reserved_k = k;
+    }
+    q->metric = metric;
+    q->n = n;
+    q->k = k;
+    q->capacity = capacity;
+    q->pinned = 0;
+    return INVIT_OK;
+}
+
+static inline double between(const inv_cvrp_part *q, const inv_cvrp_node *a, const inv_cvrp_node *b)
+{
+    double dx = a->x - b->x, dy = a->y - b->y;
+    switch (q->metric) {
+    case INVIT_EXACT:
+        return sqrt(dx * dx + dy * dy);
+    case INVIT_EUC_2D:
+        return (double)(int64_t)(sqrt(dx * dx + dy * dy) + 0.5);
+    default:
+        return inv_distance(q->metric, &a->x, &b->x);
+    }
+}
+
+static inline double distance(const inv_cvrp_part *q, int32_t a, int32_t b)
+{
+    return between(q, &q->node[a], &q->node[b]);
+}
+
+/* ---- the solution: link and unlink, with a journal --------------------------------------------- */
+
+static void note_empty(inv_cvrp_part *q, int32_t r)
+{
+    if (q->in_empty[r]) return;
+    q->in_empty[r] = true;
+    q->empty[q->empties++] = r;
+}
+
+/* There always is one: n routes for n - 1 customers. */
+static int32_t empty_route(inv_cvrp_part *q)
+{
+    for (;;) {
+        int32_t r = q->empty[q->empties - 1];
+        if (q->size[r] == 0) return r;
+        q->empties--;
+        q->in_empty[r] = false;
+    }
+}
+
+static void put(inv_cvrp_part *q, int32_t v, int32_t prev, double before, double after)
+{
+    inv_cvrp_node *p = &q->node[prev], *c = &q->node[v];
+    int32_t r = q->route[prev], next = p->next;
+    c->prev = prev;
+    c->next = next;
+    q->route[v] = r;
+    c->out = after;
+    p->next = v;
+    p->out = before;
+    q->node[next].prev = v;
+    q->room[r] -= c->demand;
+    if (q->size[r]++ == 0) q->routes++;
+}
+
+static void take(inv_cvrp_part *q, int32_t v, double across)
+{
+    inv_cvrp_node *c = &q->node[v], *p = &q->node[c->prev];
+    int32_t r = q->route[v];
+    p->next = c->next;
+    p->out = across;
+    q->node[c->next].prev = c->prev;
+    q->route[v] = q->n;
+    q->room[r] += c->demand;
+    if (--q->size[r] == 0) {
+        q->routes--;
+        note_empty(q, r);
+    }
+}
+
+static void link_after(inv_cvrp_part *q, int32_t v, int32_t prev)
+{
+    inv_cvrp_change *e = &q->change[q->changes++];
+    const inv_cvrp_node *p = &q->node[prev];
+    *e = (inv_cvrp_change){.node = v,
+                           .prev = prev,
+                           .linked = true,
+                           .before = distance(q, prev, v),
+                           .after = distance(q, v, p->next),
+                           .across = p->out};
+    q->length += e->before + e->after - e->across;
+    put(q, v, prev, e->before, e->after);
+}
+
+static void unlink_node(inv_cvrp_part *q, int32_t v)
+{
+    inv_cvrp_change *e = &q->change[q->changes++];
+    const inv_cvrp_node *c = &q->node[v];
+    *e = (inv_cvrp_change){.node = v,
+                           .prev = c->prev,
+                           .linked = false,
+                           .before = q->node[c->prev].out,
+                           .after = c->out,
+                           .across = distance(q, c->prev, c->next)};
+    q->length += e->across - e->before - e->after;
+    take(q, v, e->across);
+}
+
+static void undo(inv_cvrp_part *q)
+{
+    while (q->changes > 0) {
+        const inv_cvrp_change *e = &q->change[--q->changes];
+        if (e->linked)
+            take(q, e->node, e->across);
+        else
+            put(q, e->node, e->prev, e->before, e->after);
+    }
+}
+
+static void mark_dirty(inv_cvrp_part *q, int32_t v)
+{
+    if (q->is_dirty[v]) return;
+    q->is_dirty[v] = true;
+    q->dirty[q->dirties++] = v;
+}
+
+static void keep(inv_cvrp_part *q)
+{
+    while (q->changes > 0) {
+        const inv_cvrp_change *e = &q->change[--q->changes];
+        mark_dirty(q, e->node);
+        mark_dirty(q, e->prev);
+    }
+}
+
+/* Brings the copy of the best up to date at the cost of what changed since the last time. */
+static void remember_best(inv_cvrp_part *q)
+{
+    while (q->dirties > 0) {
+        int32_t v = q->dirty[--q->dirties];
+        q->best_next[v] = q->node[v].next;
+        q->is_dirty[v] = false;
+    }
+    q->best_length = q->length;
+}
+
+/* ---- ruin: adjacent string removal ------------------------------------------------------------- */
+
+static void remove_customer(inv_cvrp_part *q, int32_t v)
+{
+    unlink_node(q, v);
+    q->removed[q->removals++] = v;
+}
+
+/* Takes a string of `length` customers that has c in it out of c's route; a split string leaves some in its
+ * middle. */
+static void remove_string(inv_cvrp_part *q, int32_t c, int32_t length, inv_rng *rng)
+{
+    int32_t r = q->route[c], size = q->size[r] - (q->pinned && q->route[q->pinned] == r);
+    int32_t left = 0;
+    if (length > 1 && length < size && inv_rng_double(rng) < SPLIT_STRING) {
+        left = 1;
+        while (length + left < size && inv_rng_double(rng) < SPLIT_GROWS) left++;
+    }
+    int32_t span = length + left, back = 0, ahead = 0, first = c;
+    for (int32_t v = q->node[c].next; v < q->n && ahead < span - 1; v = q->node[v].next) ahead++;
+    for (int32_t v = q->node[c].prev; v < q->n && v != q->pinned && back < span - 1; v = q->node[v].prev)
+        back++;
+    int32_t least = span - 1 - ahead;
+    back = least + (int32_t)inv_rng_below(rng, (uint32_t)(back - least + 1));
+    while (back-- > 0) first = q->node[first].prev;
+
+    int32_t head = left ? 1 + (int32_t)inv_rng_below(rng, (uint32_t)(length - 1)) : length;
+    for (int32_t i = 0, v = first; i < span; i++) {
+        int32_t next = q->node[v].next;
+        if (i < head || i >= head + left) remove_customer(q, v);
+        v = next;
+    }
+}
+
+static void ruin(inv_cvrp_part *q, inv_rng *rng)
+{
+    double mean = (double)(q->n - 1) / q->routes;
+    double longest = mean < LONGEST_STRING ? mean : LONGEST_STRING;
+    double most = 4 * REMOVED_ON_AVERAGE / (1 + longest) - 1;
+    int32_t strings = (int32_t)(1 + inv_rng_double(rng) * most);
+    int32_t seed = 1 + (int32_t)inv_rng_below(rng, (uint32_t)(q->n - 1));
+    const int32_t *near = q->near + (size_t)seed * (size_t)q->k;
+
+    q->removals = 0;
+    q->stamp_now++;
+    for (int32_t i = -1; i < q->k && strings > 0; i++) {
+        int32_t c = i < 0 ? seed : near[i];
+        if (c == 0) break;
+        int32_t r = q->route[c];
+        if (r == q->n || c == q->pinned || q->stamp[r] == q->stamp_now) continue;
+        q->stamp[r] = q->stamp_now;
+        int32_t size = q->size[r] - (q->pinned && q->route[q->pinned] == r);
+        double most_here = size < longest ? size : longest;
+        remove_string(q, c, (int32_t)(1 + inv_rng_double(rng) * most_here), rng);
+        strings--;
+    }
+}
+
+/* ---- recreate: greedy insertion with blinks ---------------------------------------------------- */
+
+static void draw_blink(inv_cvrp_part *q, inv_rng *rng)
+{
+    const double rate = 0.01005033585350145; /* -log(1 - 0.01): one in a hundred */
+    q->blink_in = (int64_t)(inv_rng_exponential(rng) / rate);
+}
+
+static inline bool blinks(inv_cvrp_part *q, inv_rng *rng)
+{
+    if (q->blink_in-- > 0) return false;
+    draw_blink(q, rng);
+    return true;
+}
+
+/* Neighbours whose route has room, without a branch: which ones do is hard to predict. */
+static int32_t find_room(const inv_cvrp_part *q, const int32_t *near, int32_t demand)
+{
+    const int32_t *route = q->route, *room = q->room;
+    int32_t *restrict fits = q->fits, k = q->k, count = 0;
+    for (int32_t i = 0; i < k; i++) {
+        int32_t u = near[i];
+        if (u == 0) break;
+        fits[count] = i;
+        count += room[route[u]] >= demand;
+    }
+    return count;
+}
+
+/* The cheapest place next to one of the customer's neighbours, or a route of its own. */
+static int32_t best_place(inv_cvrp_part *q, int32_t v, inv_rng *rng)
+{
+    const inv_cvrp_node *node = q->node, *c = &node[v];
+    const int32_t *near = q->near + (size_t)v * (size_t)q->k;
+    const float *length = q->near_length + (size_t)v * (size_t)q->k;
+    int32_t place = q->n + empty_route(q), count = find_room(q, near, c->demand);
+    double home = between(q, c, &node[place]), cost = 2 * home;
+
+    for (int32_t j = 0; j < count; j++) {
+        int32_t i = q->fits[j];
+        const inv_cvrp_node *u = &node[near[i]], *p = &node[u->prev];
+        /* A customer at the edge's other end is no nearer than u, or the edge has been seen from there. */
+        double d = length[i];
+        bool behind = d + (u->next >= q->n ? home : d) - u->out < cost;
+        bool before = d + (u->prev >= q->n ? home : d) - p->out < cost && near[i] != q->pinned;
+        if (!behind && !before) continue;
+        d = between(q, c, u);
+        if (behind) {
+            double added = d + between(q, c, &node[u->next]) - u->out;
+            if (added < cost && !blinks(q, rng)) {
+                cost = added;
+                place = near[i];
+            }
+        }
+        if (before) {
+            double added = d + between(q, c, p) - p->out;
+            if (added < cost && !blinks(q, rng)) {
+                cost = added;
+                place = u->prev;
+            }
+        }
+    }
+    return place;
+}
+
+static void sort_removed(inv_cvrp_part *q, inv_rng *rng)
+{
+    uint32_t order = inv_rng_below(rng, 11);
+    int32_t depot = q->n;
+    for (int32_t i = 0; i < q->removals; i++) {
+        int32_t v = q->removed[i];
+        q->key[i] = order < 4    ? inv_rng_double(rng)
+                    : order < 8  ? -(double)q->node[v].demand
+                    : order < 10 ? -distance(q, depot, v)
+                                 : distance(q, depot, v);
+    }
+    for (int32_t i = 1; i < q->removals; i++) {
+        int32_t v = q->removed[i], j = i;
+        double key = q->key[i];
+        for (; j > 0 && q->key[j - 1] > key; j--) {
+            q->key[j] = q->key[j - 1];
+            q->removed[j] = q->removed[j - 1];
+        }
+        q->key[j] = key;
+        q->removed[j] = v;
+    }
+}
+
+static void recreate(inv_cvrp_part *q, inv_rng *rng)
+{
+    sort_removed(q, rng);
+    for (int32_t i = 0; i < q->removals; i++) link_after(q, q->removed[i], best_place(q, q->removed[i], rng));
+}
+
+/* ---- the whole --------------------------------------------------------------------------------- */
+
+static void clear(inv_cvrp_part *q)
+{
+    int32_t n = q->n;
+    q->length = 0;
+    q->routes = 0;
+    q->changes = 0;
+    q->dirties = 0;
+    q->empties = 0;
+    q->stamp_now = 0;
+    q->blink_in = 50;
+    q->room[n] = -1;
+    for (int32_t r = n - 1; r >= 0; r--) {
+        inv_cvrp_node *end = &q->node[n + r];
+        *end = (inv_cvrp_node){.next = n + r, .prev = n + r, .x = q->node[0].x, .y = q->node[0].y};
+        q->route[r] = n;
+        q->route[n + r] = r;
+        q->room[r] = q->capacity;
+        q->size[r] = 0;
+        q->stamp[r] = 0;
+        q->in_empty[r] = false;
+        note_empty(q, r);
+    }
+    memset(q->is_dirty, 0, 2 * (size_t)n * sizeof *q->is_dirty);
+}
+
+void inv_cvrp_part_measure(inv_cvrp_part *q)
+{
+    for (int32_t v = 1; v < q->n; v++) {
+        size_t row = (size_t)v * (size_t)q->k;
+        for (int32_t i = 0; i < q->k && q->near[row + (size_t)i] != 0; i++) {
+            double d = distance(q, v, q->near[row + (size_t)i]);
+            float f = (float)d;
+            q->near_length[row + (size_t)i] = (double)f > d ? nextafterf(f, 0) : f;
+        }
+    }
+}
+
+/* What was linked so far is the solution to start from. */
+static void settle(inv_cvrp_part *q)
+{
+    q->changes = 0;
+    for (int32_t v = 0; v < 2 * q->n; v++) q->best_next[v] = q->node[v].next;
+    q->best_length = q->length;
+}
+
+void inv_cvrp_part_set(inv_cvrp_part *q, const int32_t *nodes, const int32_t *start, int32_t routes)
+{
+    clear(q);
+    for (int32_t r = 0; r < routes; r++)
+        for (int32_t i = start[r]; i < start[r + 1]; i++)
+            link_after(q, nodes[i], i == start[r] ? q->n + r : nodes[i - 1]);
+    settle(q);
+}
+
+void inv_cvrp_part_insert_all(inv_cvrp_part *q, int32_t pinned, inv_rng *rng)
+{
+    clear(q);
+    q->pinned = pinned;
+    if (pinned) link_after(q, pinned, q->n);
+    q->removals = 0;
+    for (int32_t v = 1; v < q->n; v++)
+        if (v != pinned) q->removed[q->removals++] = v;
+    for (int32_t i = q->removals - 1; i > 0; i--) {
+        int32_t j = (int32_t)inv_rng_below(rng, (uint32_t)i + 1), v = q->removed[i];
+        q->removed[i] = q->removed[j];
+        q->removed[j] = v;
+    }
+    for (int32_t i = 0; i < q->removals; i++) link_after(q, q->removed[i], best_place(q, q->removed[i], rng));
+    settle(q);
+}
+
+void inv_cvrp_part_take(inv_cvrp_part *q, const inv_cvrp_part *from)
+{
+    size_t n = (size_t)q->n;
+    memcpy(q->node, from->node, 2 * n * sizeof *q->node);
+    memcpy(q->route, from->route, 2 * n * sizeof *q->route);
+    memcpy(q->room, from->room, n * sizeof *q->room);
+    memcpy(q->size, from->size, n * sizeof *q->size);
+    memcpy(q->empty, from->empty, n * sizeof *q->empty);
+    memcpy(q->in_empty, from->in_empty, n * sizeof *q->in_empty);
+    q->empties = from->empties;
+    q->routes = from->routes;
+    q->length = from->length;
+    for (int32_t v = 1; v < 2 * q->n; v++) mark_dirty(q, v);
+    if (q->length < q->best_length) remember_best(q);
+}
+
+int64_t inv_cvrp_part_run(inv_cvrp_part *q, const inv_cvrp_run *run, inv_rng *rng)
+{
+    if (q->n < 2) return 0;
+    double temperature = run->hot;
+    int64_t step = 0;
+    draw_blink(q, rng);
+    for (; step < run->steps; step++) {
+        if (step % STEPS_PER_CLOCK == 0) {
+            double done = (double)step / (double)run->steps;
+            if (run->cancel && *run->cancel) break;
+            if (run->deadline < INFINITY) {
+                double now = inv_now();
+                if (now >= run->deadline) break;
+                done = fmax(done, (now - run->from) / (run->deadline - run->from));
+            }
+            temperature = run->hot * pow(run->cold / run->hot, done);
+        }
+        double before = q->length;
+        ruin(q, rng);
+        recreate(q, rng);
+        if (q->length < before + temperature * inv_rng_exponential(rng)) {
+            keep(q);
+            if (q->length < q->best_length) remember_best(q);
+        } else {
+            undo(q);
+            q->length = before;
+        }
+    }
+    return step;
+}
+
+double inv_cvrp_part_unit(const inv_cvrp_part *q)
+{
+    double sum = 0;
+    int32_t edges = 0;
+    for (int32_t v = 1; v < q->n; v++) {
+        if (q->node[v].next >= q->n) continue;
+        sum += q->node[v].out;
+        edges++;
+    }
+    if (sum > 0) return sum / edges;
+    return q->length > 0 ? q->length / q->n : 1;
+}
+
+int32_t inv_cvrp_part_routes(const inv_cvrp_part *q, bool best, int32_t *nodes, int32_t *start)
+{
+    int32_t routes = 0, count = 0;
+    start[0] = 0;
+    for (int32_t r = 0; r < q->n; r++) {
+        int32_t end = q->n + r;
+        for (int32_t v = best ? q->best_next[end] : q->node[end].next; v != end;
+             v = best ? q->best_next[v] : q->node[v].next)
+            nodes[count++] = v;
+        if (count > start[routes]) start[++routes] = count;
+    }
+    return routes;
+}

@@ -1,0 +1,24 @@
+/* Handing the best solution so far to somebody who draws it. */
+#ifndef INVIT_SEARCH_SHOW_H
+#define INVIT_SEARCH_SHOW_H
+
+#include "base/clock.h"
+#include "search/improve.h"
+
+typedef struct inv_shown {
+    double at, length; /* when and what was shown last */
+} inv_shown;
+
+/* Shows a whole, feasible solution if it is better than the last one shown and that was a tenth of a second
+ * ago. From the thread that called the improver, while nobody changes the solution. */
+static inline void inv_show(const inv_improve_options *o, inv_shown *last, double length,
+                            const invit_solution *solution)
+{
+    if (!o->on_solution || length >= last->length * (1 - 1e-12)) return; /* not for a rounding error */
+    double now = inv_now();
+    if (now - last->at < 0.1) return;
+    *last = (inv_shown){now, length};
+    o->on_solution(o->on_solution_user, length, solution);
+}
+
+#endif

@@ -1,0 +1,277 @@
+/* The genetic algorithm around edge assembly crossover. A population of chained Lin-Kernighan tours; in each
+ * generation every tour is crossed with the next one in a random round and replaced by its best child, until
+ * nothing gets shorter. Then a larger population begins anew, the best tour among it. Every tour has its own
+ * random stream, so the result does not depend on how threads share the work. */
+#include "search/tsp_search.h"
+
+#include "base/clock.h"
+#include "base/parallel.h"
+#include "search/construct.h"
+#include "search/tsp_eax.h"
+#include "problem/metric.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CHILDREN = 30,
+    LEAST = 10,
+    FIRST_MOST = 120,
+    MOST = 300,
+    LARGEST = 150000,
+    PATIENCE = 3,
+    NODES_PER_KICK = 10,
+    NODES_PER_EXCHANGE = 1000
+};
+/* Share of the time left that goes into making a population. */
+static const double making = 0.5;
+
+typedef struct worker {
+    inv_lk lk;
+    inv_eax *eax;
+    int32_t *start, *place; /* [n] the tour a new one begins with, its inverse */
+    invit_status status;
+} worker;
+
+typedef struct population {
+    inv_tsp_search *s;
+    worker *team;
+    _Atomic int32_t size;
+    int32_t room;
+    double make_until; /* inv_now() after which no further tour is begun */
+    int32_t *tours[2]; /* [room][n] this generation and the next       */
+    double *length[2]; /* [room]                                        */
+    int32_t *round;    /* [room] who is crossed with whom               */
+    uint64_t stream;   /* random streams used up                        */
+    atomic_int next;
+    int now;               /* which of the two is this generation           */
+    atomic_bool cut_short; /* the time was over before all were done        */
+} population;
+
+static int32_t *tour_of(const population *g, int which, int32_t i)
+{
+    return g->tours[which] + (size_t)i * (size_t)g->s->p->n;
+}
+
+static int64_t kicks_per_tour(const inv_tsp_search *s)
+{
+    return (s->p->n + NODES_PER_KICK - 1) / NODES_PER_KICK;
+}
+
+static double tour_length(const invit_instance *p, const int32_t *order)
+{
+    double length = 0;
+    for (int32_t i = 0; i < p->n; i++) length += inv_edge(p, order[i], order[i + 1 == p->n ? 0 : i + 1]);
+    return length;
+}
+
+/* Greedy edges chosen a little wrong (the caller's tour for the first), then some kicks. False when time is
+ * up before the tour is worth having. */
+static bool make_tour(population *g, worker *w, int32_t i)
+{
+    inv_tsp_search *s = g->s;
+    int32_t n = s->p->n;
+    inv_rng rng;
+    inv_rng_init(&rng, s->o->seed, g->stream + (uint64_t)i);
+    if (i == 0)
+        memcpy(w->start, s->order, (size_t)n * sizeof *w->start);
+    else if ((w->status = inv_greedy_order(s->p, s->nb, -1, -1, &rng, w->start, NULL)) != INVIT_OK)
+        return false;
+    for (int32_t j = 0; j < n; j++) w->place[w->start[j]] = j;
+    inv_tsp_load(&w->lk, s, w->start, w->place, 0, n);
+    for (int32_t v = 0; v < n; v++) inv_lk_push(&w->lk, v);
+    bool over = false;
+    while (!inv_lk_optimise(&w->lk, 32) && !over) over = inv_tsp_over(s);
+    for (int32_t v = 0; v < n && !over; v += NODES_PER_KICK) {
+        inv_lk_kick(
+            &w->lk,
+            v + (int32_t)inv_rng_below(&rng, (uint32_t)(n - v < NODES_PER_KICK ? n - v : NODES_PER_KICK)),
+            &rng);
+        over = inv_tsp_over(s);
+    }
+    for (int32_t j = 0; j < n; j++) tour_of(g, g->now, i)[j] = w->start[w->lk.tour.order[j]];
+    g->length[g->now][i] = tour_length(s->p, tour_of(g, g->now, i));
+    return !over;
+}
+
+static void make_tours(void *context, int member)
+{
+    population *g = context;
+    for (;;) {
+        int32_t i = atomic_fetch_add(&g->next, 1);
+        if (i >= g->size || atomic_load(&g->cut_short)) return;
+        if (i >= LEAST && inv_now() >= g->make_until) { /* tours before this one are made or being made */
+            int32_t size = g->size;
+            while (i < size && !atomic_compare_exchange_weak(&g->size, &size, i)) {
+            }
+            return;
+        }
+        if (!make_tour(g, &g->team[member], i)) atomic_store(&g->cut_short, true);
+        if (member == 0) inv_tsp_tell(g->s, g->s->length, g->s->kicks + i * kicks_per_tour(g->s));
+    }
+}
+
+static void cross_tours(void *context, int member)
+{
+    population *g = context;
+    for (;;) {
+        int32_t i = atomic_fetch_add(&g->next, 1);
+        if (i >= g->size) return;
+        int32_t a = g->round[i], b = g->round[i + 1 == g->size ? 0 : i + 1];
+        if (inv_tsp_over(g->s)) {
+            atomic_store(&g->cut_short, true);
+            return;
+        }
+        inv_rng rng;
+        inv_rng_init(&rng, g->s->o->seed, g->stream + (uint64_t)i);
+        double gain =
+            inv_eax_cross(g->team[member].eax, tour_of(g, g->now, a), tour_of(g, g->now, b), CHILDREN,
+                          1 + g->s->p->n / NODES_PER_EXCHANGE, &rng, tour_of(g, !g->now, a));
+        g->length[!g->now][a] = g->length[g->now][a] - gain;
+    }
+}
+
+/* Takes the best of tours first..last-1 of generation `which`, if it is the best so far. */
+static void keep_best(population *g, int which, int32_t last)
+{
+    inv_tsp_search *s = g->s;
+    for (int32_t i = 0; i < last; i++) {
+        if (g->length[which][i] >= s->length) continue;
+        s->length = g->length[which][i];
+        memcpy(s->order, tour_of(g, which, i), (size_t)s->p->n * sizeof *s->order);
+    }
+    inv_tsp_tell(s, s->length, s->kicks);
+    inv_show(s->o, &s->shown, s->length, s->solution);
+}
+
+static double mean_length(const population *g)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < g->size; i++) sum += g->length[g->now][i];
+    return sum / g->size;
+}
+
+/* Crosses until nothing has got shorter for a while or the time is over. */
+static void evolve(population *g, inv_rng *rng)
+{
+    double mean = mean_length(g);
+    for (int idle = 0; idle < PATIENCE;) {
+        for (int32_t i = 0; i < g->size; i++) g->round[i] = i;
+        for (int32_t i = g->size - 1; i > 0; i--) {
+            int32_t j = (int32_t)inv_rng_below(rng, (uint32_t)i + 1), v = g->round[i];
+            g->round[i] = g->round[j];
+            g->round[j] = v;
+        }
+        for (int32_t i = 0; i < g->size; i++)
+            g->length[!g->now][i] = INFINITY; /* not made when time runs out */
+        atomic_store(&g->next, 0);
+        inv_parallel(g->s->o->threads, cross_tours, g);
+        g->stream += (uint64_t)g->size;
+        keep_best(g, !g->now, g->size);
+        if (atomic_load(&g->cut_short)) return;
+        g->now = !g->now;
+        double new_mean = mean_length(g);
+        idle = new_mean < mean * (1 - 1e-9) ? 0 : idle + 1;
+        mean = new_mean;
+    }
+}
+
+static void make_population(population *g, int32_t size)
+{
+    double left = g->s->o->deadline - inv_now();
+    g->make_until = g->s->o->iterations < 0 ? inv_now() + making * left : INFINITY;
+    g->size = size;
+    for (int32_t i = 0; i < size; i++) g->length[g->now][i] = INFINITY;
+    atomic_store(&g->next, 0);
+    inv_parallel(g->s->o->threads, make_tours, g);
+    g->stream += (uint64_t)size;
+    int32_t made = atomic_load(&g->next) < g->size ? atomic_load(&g->next) : g->size;
+    g->s->kicks += made * kicks_per_tour(g->s);
+    keep_best(g, g->now, g->size);
+}
+
+static bool make_room(population *g, int32_t size)
+{
+    size_t n = (size_t)g->s->p->n;
+    for (int which = 0; which < 2; which++) {
+        int32_t *tours = realloc(g->tours[which], (size_t)size * n * sizeof *tours);
+        if (tours) g->tours[which] = tours;
+        double *length = realloc(g->length[which], (size_t)size * sizeof *length);
+        if (length) g->length[which] = length;
+        if (!tours || !length) return false;
+    }
+    int32_t *round = realloc(g->round, (size_t)size * sizeof *round);
+    if (!round) return false;
+    g->round = round;
+    g->room = size;
+    return true;
+}
+
+/* How many tours the time or the kicks allow for. */
+static int32_t affordable(const inv_tsp_search *s, double seconds_per_tour)
+{
+    double tours = FIRST_MOST;
+    if (isfinite(s->o->deadline))
+        tours = making * (s->o->deadline - inv_now()) * s->o->threads / (seconds_per_tour + 1e-9);
+    if (s->o->iterations >= 0) tours = fmin(tours, (double)s->o->iterations / (double)kicks_per_tour(s));
+    return tours < FIRST_MOST ? (int32_t)tours : FIRST_MOST;
+}
+
+invit_status inv_tsp_evolve(inv_tsp_search *s, bool *done, invit_error *err)
+{
+    invit_status status = INVIT_OK;
+    int32_t n = s->p->n;
+    *done = false;
+    if (n > LARGEST || (s->o->iterations >= 0 && s->o->iterations < LEAST * kicks_per_tour(s)))
+        return INVIT_OK;
+
+    population g = {.s = s, .stream = 1};
+    inv_rng rng;
+    inv_rng_init(&rng, s->o->seed, 0);
+    g.team = calloc((size_t)s->o->threads, sizeof *g.team);
+    if (!g.team) return inv_no_memory(err, sizeof *g.team);
+    for (int i = 0; i < s->o->threads; i++) {
+        worker *w = &g.team[i];
+        INV_TRY(inv_lk_reserve(&w->lk, n, s->nb->k, err));
+        INV_TRY(inv_eax_create(s, &w->eax, err));
+        w->start = malloc((size_t)n * sizeof *w->start);
+        w->place = malloc((size_t)n * sizeof *w->place);
+        if (!w->start || !w->place || (i == 0 && !make_room(&g, FIRST_MOST))) {
+            status = inv_no_memory(err, (size_t)n * sizeof *w->start);
+            goto done;
+        }
+    }
+
+    double begun = inv_now();
+    bool whole = make_tour(&g, &g.team[0], 0);
+    keep_best(&g, 0, 1);
+    int32_t size = affordable(s, inv_now() - begun);
+    if (!whole || size < LEAST) { /* its tour counts, if it is one */
+        if (whole) s->kicks += kicks_per_tour(s);
+        goto done;
+    }
+    *done = true;
+    while (!atomic_load(&g.cut_short) &&
+           (s->o->iterations < 0 || s->kicks + size * kicks_per_tour(s) <= s->o->iterations)) {
+        make_population(&g, size);
+        if (!atomic_load(&g.cut_short)) evolve(&g, &rng);
+        size = size * 2 < MOST ? size * 2 : MOST;
+        if (size > g.room && !make_room(&g, size)) break;
+    }
+done:
+    for (int i = 0; i < s->o->threads; i++) {
+        if (status == INVIT_OK && g.team[i].status != INVIT_OK) status = inv_no_memory(err, (size_t)n);
+        inv_lk_destroy(&g.team[i].lk);
+        inv_eax_destroy(g.team[i].eax);
+        free(g.team[i].start);
+        free(g.team[i].place);
+    }
+    free(g.team);
+    for (int which = 0; which < 2; which++) {
+        free(g.tours[which]);
+        free(g.length[which]);
+    }
+    free(g.round);
+    return status;
+}

@@ -1,0 +1,42 @@
+/* What the TSP searches share: the problem, when to stop, and how progress is told. */
+#ifndef INVIT_SEARCH_TSP_SEARCH_H
+#define INVIT_SEARCH_TSP_SEARCH_H
+
+#include "search/improve.h"
+#include "search/neighbours.h"
+#include "search/show.h"
+#include "search/tsp_lin_kernighan.h"
+
+typedef struct inv_tsp_search {
+    const invit_instance *p;
+    const inv_neighbours *nb;
+    const inv_improve_options *o;
+    double begun;                   /* inv_now() when improvement began           */
+    const invit_solution *solution; /* the best tour so far ...               */
+    int32_t *order;                 /* [n] ... as its nodes                       */
+    double length;                  /* its length                                 */
+    int64_t kicks;                  /* made so far                                */
+    inv_shown shown;
+    double told;                /* when the caller was last told ...       */
+    _Atomic double told_length; /* ... about this length; any thread reads */
+} inv_tsp_search;
+
+/* True when the deadline has come or the caller wants to stop. Any thread. */
+bool inv_tsp_over(const inv_tsp_search *s);
+/* Tells the caller about progress, at most ten times a second. From the thread that called inv_improve_tsp.
+ */
+void inv_tsp_tell(inv_tsp_search *s, double length, int64_t kicks);
+
+/* Loads a stretch of a tour into lk: order[from], ..., count nodes on, around the end of the array if need
+ * be; place[v] is v's position in order. A stretch shorter than the tour keeps its two ends, by a fixed edge
+ * between them. */
+void inv_tsp_load(inv_lk *lk, const inv_tsp_search *s, const int32_t *order, const int32_t *place,
+                  int32_t from, int32_t count);
+
+/* Chained Lin-Kernighan on s->order, all threads at once on disjoint stretches of the tour. */
+invit_status inv_tsp_chain(inv_tsp_search *s, invit_error *err);
+/* A population of such tours, crossed by edge assembly: far better where there is time for it. *done is false
+ * when there is not, and only a little has been spent to find out. */
+invit_status inv_tsp_evolve(inv_tsp_search *s, bool *done, invit_error *err);
+
+#endif
