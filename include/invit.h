@@ -103,11 +103,13 @@ INVIT_API invit_status invit_instance_set_name(invit_instance *instance, const c
 INVIT_API int64_t invit_instance_nodes(const invit_instance *instance);
 INVIT_API invit_metric invit_instance_metric(const invit_instance *instance);
 /* Measures the instance by another rule. HAVERSINE needs latitudes (y) within +-90 degrees. */
-INVIT_API invit_status invit_instance_set_metric(invit_instance *instance, invit_metric metric, invit_error *err);
+INVIT_API invit_status invit_instance_set_metric(invit_instance *instance, invit_metric metric,
+                                                 invit_error *err);
 /* What the file calls a node (a CSV's id or name column), or NULL. */
 INVIT_API const char *invit_instance_label(const invit_instance *instance, int64_t node);
 /* Gives every node a name: `labels` has one text per node (copied), NULL takes them away. O(n). */
-INVIT_API invit_status invit_instance_set_labels(invit_instance *instance, const char *const *labels, invit_error *err);
+INVIT_API invit_status invit_instance_set_labels(invit_instance *instance, const char *const *labels,
+                                                 invit_error *err);
 /* "exact", "euc_2d", "ceil_2d", "att", "geo" or "haversine". */
 INVIT_API const char *invit_metric_name(invit_metric metric);
 /* Coordinates {x0, y0, ...}, valid as long as the instance. */
@@ -131,8 +133,8 @@ typedef enum invit_format {
 typedef struct invit_reader invit_reader;
 INVIT_API invit_status invit_reader_open(const char *path, invit_reader **out, invit_error *err);
 /* The same from memory, which must stay until the reader is closed; `name` is what messages call it. */
-INVIT_API invit_status invit_reader_open_memory(const void *data, size_t size, const char *name, invit_reader **out,
-                                                invit_error *err);
+INVIT_API invit_status invit_reader_open_memory(const void *data, size_t size, const char *name,
+                                                invit_reader **out, invit_error *err);
 INVIT_API invit_format invit_reader_format(const invit_reader *reader);
 /* The capacity, 1 to 2^31 - 1, for a CSV table with demands, which may lack one; call it before
  * invit_reader_next, which refuses any other and a capacity for anything else. */
@@ -141,7 +143,8 @@ INVIT_API void invit_reader_set_capacity(invit_reader *reader, int64_t capacity)
 INVIT_API invit_status invit_reader_next(invit_reader *reader, invit_instance **out, invit_error *err);
 INVIT_API void invit_reader_close(invit_reader *reader);
 /* Instance `index` (from 0) of a file. */
-INVIT_API invit_status invit_instance_read(const char *path, int64_t index, invit_instance **out, invit_error *err);
+INVIT_API invit_status invit_instance_read(const char *path, int64_t index, invit_instance **out,
+                                           invit_error *err);
 
 /* ---- random instances: the MSVDRP generators ----------------------------------------------------------- */
 
@@ -156,7 +159,8 @@ typedef struct invit_generate_options {
     int64_t capacity;   /* CVRP: vehicle capacity (50)                               */
     int32_t demand_min; /* CVRP: demands are uniform on demand_min..demand_max (1)   */
     int32_t demand_max; /* (10)                                                      */
-    bool like_library;  /* more like the libraries' instances (false). TSP: most nodes move into dense patches, rows and
+    bool
+        like_library; /* more like the libraries' instances (false). TSP: most nodes move into dense patches, rows and
                          * grids, as in TSPLIB. CVRP: instead of the above, capacity, demands and depot are drawn as for
                          * CVRPLIB's X set: routes of 3 to 25 customers, seven kinds of demands, the depot in the
                          * centre, in a corner or anywhere */
@@ -171,9 +175,10 @@ INVIT_API const char *invit_distribution_name(invit_distribution distribution);
  * centres on a side of 50 (before scaling). O(n), about 0.1 us a node. */
 INVIT_API invit_status invit_generate(invit_problem problem, invit_distribution distribution, int64_t size,
                                       uint64_t seed, uint64_t index, invit_instance **out, invit_error *err);
-INVIT_API invit_status invit_generate_with(invit_problem problem, invit_distribution distribution, int64_t size,
-                                           uint64_t seed, uint64_t index, const invit_generate_options *options,
-                                           invit_instance **out, invit_error *err);
+INVIT_API invit_status invit_generate_with(invit_problem problem, invit_distribution distribution,
+                                           int64_t size, uint64_t seed, uint64_t index,
+                                           const invit_generate_options *options, invit_instance **out,
+                                           invit_error *err);
 
 /* ---- solutions ----------------------------------------------------------------------------------------- */
 
@@ -198,12 +203,14 @@ typedef struct invit_solution_info {
 
 /* Reads solutions (TSPLIB .tour, CVRPLIB .sol, MSVDRP lines, told apart by content), each for the instance given. */
 typedef struct invit_solution_reader invit_solution_reader;
-INVIT_API invit_status invit_solution_reader_open(const char *path, invit_solution_reader **out, invit_error *err);
+INVIT_API invit_status invit_solution_reader_open(const char *path, invit_solution_reader **out,
+                                                  invit_error *err);
 INVIT_API invit_status invit_solution_reader_open_memory(const void *data, size_t size, const char *name,
                                                          invit_solution_reader **out, invit_error *err);
 /* The next solution, or NULL in *out after the last. `info` may be NULL. */
-INVIT_API invit_status invit_solution_reader_next(invit_solution_reader *reader, const invit_instance *instance,
-                                                  invit_solution **out, invit_solution_info *info, invit_error *err);
+INVIT_API invit_status invit_solution_reader_next(invit_solution_reader *reader,
+                                                  const invit_instance *instance, invit_solution **out,
+                                                  invit_solution_info *info, invit_error *err);
 INVIT_API void invit_solution_reader_close(invit_solution_reader *reader);
 /* Solution `index` (from 0) of a file of MSVDRP lines, or the one solution of another file. */
 INVIT_API invit_status invit_solution_read(const char *path, const invit_instance *instance, int64_t index,
@@ -225,8 +232,8 @@ INVIT_API invit_solution_format invit_solution_format_for(const char *path, invi
 typedef struct invit_writer invit_writer;
 INVIT_API invit_status invit_writer_open(const char *path, invit_writer **out, invit_error *err);
 /* INVIT_FORMAT_TSPLIB or INVIT_FORMAT_MSVDRP. */
-INVIT_API invit_status invit_writer_instance(invit_writer *writer, const invit_instance *instance, invit_format format,
-                                             invit_error *err);
+INVIT_API invit_status invit_writer_instance(invit_writer *writer, const invit_instance *instance,
+                                             invit_format format, invit_error *err);
 /* `info` (length, seconds) may be NULL. */
 INVIT_API invit_status invit_writer_solution(invit_writer *writer, const invit_instance *instance,
                                              const invit_solution *solution, invit_solution_format format,
@@ -270,8 +277,8 @@ INVIT_API invit_status invit_model_save_as(const invit_model *model, const char 
 /* Makes the weights of `model` the mean of its own and those of the others, all of the same architecture; one with fewer
  * state views is grown first, which leaves its decisions as they were. Runs that began with the same weights often average
  * to something better than each of them. */
-INVIT_API invit_status invit_model_average(invit_model *model, const invit_model *const *others, int32_t count,
-                                           invit_error *err);
+INVIT_API invit_status invit_model_average(invit_model *model, const invit_model *const *others,
+                                           int32_t count, invit_error *err);
 INVIT_API void invit_model_destroy(invit_model *model);
 /* The default model for the problem (tsp-2v, cvrp-2v) from the places models are kept: the folders in $INVIT_MODELS (separated by ':'), models/
  * beside the program or in the source tree it was built from, and the installed data. INVIT_ERR_IO when there is none. */
@@ -292,8 +299,8 @@ INVIT_API invit_import_options invit_import_defaults(void);
 /* A model from a PyTorch checkpoint of the authors' layout: the baseline's state dict, or the trained model's, or the
  * file's only one. Widths, layers, number of views and problem are read off the shapes. Nothing in the file is executed;
  * anything but plain data and tensors is refused. */
-INVIT_API invit_status invit_model_import(const char *path, const invit_import_options *options, invit_model **out,
-                                          invit_error *err);
+INVIT_API invit_status invit_model_import(const char *path, const invit_import_options *options,
+                                          invit_model **out, invit_error *err);
 
 /* What a model is, for people to read. */
 typedef struct invit_model_summary {
@@ -302,13 +309,14 @@ typedef struct invit_model_summary {
     int32_t views;   /* action view and state views                                              */
     int32_t view[9]; /* k of the action view, then of each state view                            */
     bool invariant;
-    bool turned;     /* views are turned too: rotations and reflections make no difference       */
+    bool turned; /* views are turned too: rotations and reflections make no difference       */
     int64_t parameters;
     int32_t tensors;
 } invit_model_summary;
 INVIT_API invit_model_summary invit_model_describe(const invit_model *model);
 /* Name and shape of tensor i; *rank is 1 or 2. */
-INVIT_API const char *invit_model_tensor(const invit_model *model, int32_t i, int32_t *rank, int32_t shape[2]);
+INVIT_API const char *invit_model_tensor(const invit_model *model, int32_t i, int32_t *rank,
+                                         int32_t shape[2]);
 /* Text kept with the weights (a JSON object of strings), or "". */
 INVIT_API const char *invit_model_metadata(const invit_model *model);
 
@@ -357,30 +365,30 @@ typedef void (*invit_better_fn)(void *user, double seconds, double length);
 typedef void (*invit_show_fn)(void *user, double seconds, double length, const invit_solution *solution);
 
 typedef struct invit_solve_options {
-    invit_construct construct; /* how to begin (INVIT)                                            */
-    const invit_solution *start; /* begin with this instead (NULL)                                */
-    int32_t rollouts;          /* rollouts of the policy; 0: by size, see invit_default_rollouts  */
-    invit_decode decode;       /* (AUTO)                                                          */
-    double temperature;        /* of SAMPLE: log-probabilities are divided by it (1); AUTO has its own */
-    int32_t beam;              /* beam search: width (8)                                          */
-    double seconds;            /* for everything, 0: construct only; < 0: invit_default_seconds (-1) */
-    int64_t iterations;        /* improvement steps instead of a time limit; < 0: no limit (-1)   */
-    invit_improve improve;     /* how to improve (SEARCH)                                         */
-    double target;             /* stop at this length; 0: never (0)                               */
-    int threads;               /* 0: all cores (0)                                                */
-    uint64_t seed;             /* (1)                                                             */
+    invit_construct construct;    /* how to begin (INVIT)                                            */
+    const invit_solution *start;  /* begin with this instead (NULL)                                */
+    int32_t rollouts;             /* rollouts of the policy; 0: by size, see invit_default_rollouts  */
+    invit_decode decode;          /* (AUTO)                                                          */
+    double temperature;           /* of SAMPLE: log-probabilities are divided by it (1); AUTO has its own */
+    int32_t beam;                 /* beam search: width (8)                                          */
+    double seconds;               /* for everything, 0: construct only; < 0: invit_default_seconds (-1) */
+    int64_t iterations;           /* improvement steps instead of a time limit; < 0: no limit (-1)   */
+    invit_improve improve;        /* how to improve (SEARCH)                                         */
+    double target;                /* stop at this length; 0: never (0)                               */
+    int threads;                  /* 0: all cores (0)                                                */
+    uint64_t seed;                /* (1)                                                             */
     const invit_control *control; /* progress and cancelling (NULL)                               */
-    invit_better_fn better;    /* called some ten times a second at most (NULL)                   */
+    invit_better_fn better;       /* called some ten times a second at most (NULL)                   */
     void *better_user;
-    invit_step_fn step;        /* called for each decision of the first rollout (NULL)            */
+    invit_step_fn step; /* called for each decision of the first rollout (NULL)            */
     void *step_user;
-    invit_show_fn show;        /* the constructed solution, then better ones, ten a second at most (NULL) */
+    invit_show_fn show; /* the constructed solution, then better ones, ten a second at most (NULL) */
     void *show_user;
 } invit_solve_options;
 
 typedef struct invit_solve_result {
-    double length;             /* by the instance's rule                                          */
-    double length_exact;       /* without rounding                                                */
+    double length;       /* by the instance's rule                                          */
+    double length_exact; /* without rounding                                                */
     int32_t routes;
     invit_construct construct; /* what the construction was in the end                            */
     int32_t rollouts;          /* completed                                                       */
@@ -413,28 +421,30 @@ INVIT_API invit_status invit_solve(const invit_instance *instance, const invit_m
 /* ---- pictures ------------------------------------------------------------------------------------------ */
 
 typedef struct invit_plot_options {
-    double width;      /* of the page in points (720)                                                        */
-    double scale;      /* PNG: pixels a point; 0: 2, or 4 for very large instances                           */
-    const char *title; /* NULL: the instance's name                                                          */
-    double best_known; /* for the gap in the title; NaN: the library's table by name, 0: none                */
-    bool linear_time;  /* traces: a linear time axis instead of a logarithmic one                            */
+    double width; /* of the page in points (720)                                                        */
+    double scale; /* PNG: pixels a point; 0: 2, or 4 for very large instances                           */
+    const char
+        *title; /* NULL: the instance's name                                                          */
+    double
+        best_known;   /* for the gap in the title; NaN: the library's table by name, 0: none                */
+    bool linear_time; /* traces: a linear time axis instead of a logarithmic one                            */
 } invit_plot_options;
 INVIT_API invit_plot_options invit_plot_defaults(void);
 
 /* Draws an instance, and a solution unless it is NULL, to a file whose name ends in .svg, .png or .pdf. The title says
  * what the independent checker says of the solution: its length and gap, or why it is not feasible. Above 20,000
  * nodes SVG and PDF hold the map as one raster image. O(n). `options` may be NULL. */
-INVIT_API invit_status invit_plot(const invit_instance *instance, const invit_solution *solution, const char *path,
-                                  const invit_plot_options *options, invit_error *err);
+INVIT_API invit_status invit_plot(const invit_instance *instance, const invit_solution *solution,
+                                  const char *path, const invit_plot_options *options, invit_error *err);
 /* Draws anytime curves from files of `seconds,length` lines, up to 32 in one chart; as gaps when best_known is set. */
 INVIT_API invit_status invit_plot_traces(const char *const *traces, int count, const char *path,
                                          const invit_plot_options *options, invit_error *err);
 /* Draws one decision: the partial tour, the nested views as discs around the node last visited, the candidates'
  * probabilities as colours. `view` holds k of the action view and of each state view (see invit_model_describe). Meant to
  * be called from an invit_step_fn. */
-INVIT_API invit_status invit_plot_step(const invit_instance *instance, const invit_step *step, const int32_t *view,
-                                       int views, const char *path, const invit_plot_options *options,
-                                       invit_error *err);
+INVIT_API invit_status invit_plot_step(const invit_instance *instance, const invit_step *step,
+                                       const int32_t *view, int views, const char *path,
+                                       const invit_plot_options *options, invit_error *err);
 /* Draws training runs (directories with a log.jsonl, up to 8): loss, accuracy, validation gaps, lengths. */
 INVIT_API invit_status invit_plot_runs(const char *const *runs, int count, const char *path,
                                        const invit_plot_options *options, invit_error *err);
@@ -448,56 +458,65 @@ typedef enum invit_train_method { INVIT_IMITATE = 0, INVIT_REINFORCE } invit_tra
 typedef struct invit_train_options {
     invit_problem problem;
     invit_train_method method;
-    char run[1024];          /* run: the run's directory                                                          */
-    char init[1024];         /* init: weights to begin with                                                       */
-    double minutes;          /* minutes: stop after this time                                                     */
-    int64_t steps;           /* steps: stop after this many steps (0: minutes decide)                             */
-    int64_t seed;            /* seed                                                                              */
-    int64_t threads;         /* threads: 0 = all cores                                                            */
-    bool exact;              /* exact: single precision throughout, no bfloat16                                   */
-    char views[64];          /* views: k_a, k_1, ... as in "15,35"                                                */
+    char run[1024];  /* run: the run's directory                                                          */
+    char init[1024]; /* init: weights to begin with                                                       */
+    double minutes;  /* minutes: stop after this time                                                     */
+    int64_t steps;   /* steps: stop after this many steps (0: minutes decide)                             */
+    int64_t seed;    /* seed                                                                              */
+    int64_t threads; /* threads: 0 = all cores                                                            */
+    bool exact;      /* exact: single precision throughout, no bfloat16                                   */
+    char views[64];  /* views: k_a, k_1, ... as in "15,35"                                                */
     int64_t dim, ff, heads, layers, decoder_layers;
     bool invariant;
-    bool turned;             /* turned: the invariant layer turns views too, not as published                     */
-    char data[512];          /* data: "uniform:100,clustered:200-500:2": distribution:size[-size][:share]         */
-    char capacity[32];       /* capacity: "50" or a range "30-200"; 0: by size as published                       */
-    int64_t demand_max;      /* demand-max: demands are uniform on 1..demand-max                                  */
-    double like_library;     /* library: share of the instances that are made more like those of the libraries     */
-    char labels[1024];       /* labels: file of ready labels instead of fresh ones                                */
-    char mentor[1024];       /* mentor: a model whose opinion is learned instead of the teacher's tours            */
-    double effort;           /* effort: of the teacher                                                            */
-    double share;            /* share: of a labelled tour's states that is used                                   */
-    int64_t walks;           /* walks: times each labelled tour is walked (new start, direction, rotation)        */
-    int64_t pool;            /* pool: states held back for mixing                                                 */
-    double rollin;           /* rollin: share of tours that begin with the policy's own steps                     */
-    double regret;           /* regret: share of tours of the policy's own whose doubtful choices are priced      */
-    double doubt;            /* doubt: less likely candidates are not sampled; a choice of one is not learned     */
-    int64_t batch;           /* batch: states (imitate) or rollouts (reinforce) a step                            */
-    int64_t lanes;           /* lanes: independent parts of a batch; results do not depend on threads             */
-    double lr, lr_final;     /* lr, lr-final: peak learning rate and where it ends as a part of it                */
-    int64_t warmup;          /* warmup: steps of linear rise                                                      */
-    char schedule[16];       /* schedule: cosine, exponential or constant                                         */
-    double decay;            /* decay: factor of the exponential schedule per epoch                               */
-    double clip;             /* clip: largest gradient norm (0: none)                                             */
+    bool turned;       /* turned: the invariant layer turns views too, not as published                     */
+    char data[512];    /* data: "uniform:100,clustered:200-500:2": distribution:size[-size][:share]         */
+    char capacity[32]; /* capacity: "50" or a range "30-200"; 0: by size as published                       */
+    int64_t
+        demand_max; /* demand-max: demands are uniform on 1..demand-max                                  */
+    double
+        like_library; /* library: share of the instances that are made more like those of the libraries     */
+    char labels[1024]; /* labels: file of ready labels instead of fresh ones                                */
+    char
+        mentor[1024]; /* mentor: a model whose opinion is learned instead of the teacher's tours            */
+    double effort;    /* effort: of the teacher                                                            */
+    double share;     /* share: of a labelled tour's states that is used                                   */
+    int64_t walks;    /* walks: times each labelled tour is walked (new start, direction, rotation)        */
+    int64_t pool;     /* pool: states held back for mixing                                                 */
+    double rollin;    /* rollin: share of tours that begin with the policy's own steps                     */
+    double regret;    /* regret: share of tours of the policy's own whose doubtful choices are priced      */
+    double doubt;     /* doubt: less likely candidates are not sampled; a choice of one is not learned     */
+    int64_t batch;    /* batch: states (imitate) or rollouts (reinforce) a step                            */
+    int64_t lanes;    /* lanes: independent parts of a batch; results do not depend on threads             */
+    double lr,
+        lr_final;      /* lr, lr-final: peak learning rate and where it ends as a part of it                */
+    int64_t warmup;    /* warmup: steps of linear rise                                                      */
+    char schedule[16]; /* schedule: cosine, exponential or constant                                         */
+    double decay;      /* decay: factor of the exponential schedule per epoch                               */
+    double clip;       /* clip: largest gradient norm (0: none)                                             */
     double weight_decay, beta1, beta2, epsilon;
-    double ema;              /* ema: decay of the moving average of the weights (0: none)                         */
-    int64_t augment;         /* augment: rotated and reflected copies of an instance (reinforce)                  */
-    char baseline[16];       /* baseline: greedy (frozen, as published) or pomo (mean over the copies)            */
-    bool relative;           /* relative: advantages as a part of the baseline's length (mixed data)              */
-    double lambda;           /* lambda: how far decisions answer for what follows; 1: for the whole tour, as published */
-    int64_t reuse;           /* reuse: updates from the decisions of a step (reinforce)                            */
-    int64_t epoch;           /* epoch: steps between comparisons with the frozen baseline                         */
-    int64_t compare;         /* compare: instances of that comparison                                             */
-    double margin;           /* margin: how much shorter the model must be to become the baseline                 */
-    int64_t validations;     /* validations: during the run (0: every six minutes, 2 to 100; 10 with steps)       */
-    int64_t validate_small, validate_large; /* instances of TSP-100 and TSP-1000, or CVRP-100 and CVRP-500        */
-    double checkpoint;       /* checkpoint: seconds between checkpoints                                           */
-    int64_t log_every;       /* log-every: steps between lines of the log                                         */
-    char command[1024];      /* the exact command, for the record                                                 */
+    double ema;        /* ema: decay of the moving average of the weights (0: none)                         */
+    int64_t augment;   /* augment: rotated and reflected copies of an instance (reinforce)                  */
+    char baseline[16]; /* baseline: greedy (frozen, as published) or pomo (mean over the copies)            */
+    bool relative;     /* relative: advantages as a part of the baseline's length (mixed data)              */
+    double
+        lambda; /* lambda: how far decisions answer for what follows; 1: for the whole tour, as published */
+    int64_t reuse;   /* reuse: updates from the decisions of a step (reinforce)                            */
+    int64_t epoch;   /* epoch: steps between comparisons with the frozen baseline                         */
+    int64_t compare; /* compare: instances of that comparison                                             */
+    double margin;   /* margin: how much shorter the model must be to become the baseline                 */
+    int64_t
+        validations; /* validations: during the run (0: every six minutes, 2 to 100; 10 with steps)       */
+    int64_t validate_small,
+        validate_large; /* instances of TSP-100 and TSP-1000, or CVRP-100 and CVRP-500        */
+    double checkpoint; /* checkpoint: seconds between checkpoints                                           */
+    int64_t log_every; /* log-every: steps between lines of the log                                         */
+    char
+        command[1024]; /* the exact command, for the record                                                 */
 } invit_train_options;
 
 /* The defaults of a method: the ones that worked. */
-INVIT_API void invit_train_defaults(invit_problem problem, invit_train_method method, invit_train_options *options);
+INVIT_API void invit_train_defaults(invit_problem problem, invit_train_method method,
+                                    invit_train_options *options);
 
 /* One row of the table of options: key, what its value looks like, what it means. Returns false past the end. */
 typedef struct invit_option_info {
@@ -508,26 +527,28 @@ INVIT_API bool invit_train_option(int i, invit_option_info *info);
 INVIT_API invit_status invit_train_set(invit_train_options *options, const char *key, const char *text,
                                        invit_error *err);
 /* The value of an option as text. */
-INVIT_API invit_status invit_train_get(const invit_train_options *options, const char *key, char *text, size_t size,
-                                       invit_error *err);
+INVIT_API invit_status invit_train_get(const invit_train_options *options, const char *key, char *text,
+                                       size_t size, invit_error *err);
 /* Sets every option that a file of lines `key = value` names; # begins a comment. */
-INVIT_API invit_status invit_train_read_config(invit_train_options *options, const char *path, invit_error *err);
+INVIT_API invit_status invit_train_read_config(invit_train_options *options, const char *path,
+                                               invit_error *err);
 
 typedef struct invit_train_result {
-    int64_t steps, states;   /* done in all, earlier sessions of the run included */
-    double seconds;          /* likewise                                          */
-    double loss, accuracy;   /* mean since the last line of the log               */
+    int64_t steps, states;       /* done in all, earlier sessions of the run included */
+    double seconds;              /* likewise                                          */
+    double loss, accuracy;       /* mean since the last line of the log               */
     double small_gap, large_gap; /* last validation: mean greedy gap, or NaN      */
-    bool finished;           /* false: stopped by the caller; resume continues    */
-    int rank;                /* of this process (MPI): 0 should do the talking    */
+    bool finished;               /* false: stopped by the caller; resume continues    */
+    int rank;                    /* of this process (MPI): 0 should do the talking    */
 } invit_train_result;
 
 /* Trains as the options say, in a new run directory; or, with resume, goes on with the run in options->run, whose saved
  * configuration (invit_train_load) the options should be, but for minutes, steps and threads. Bit-identical whether or
  * not it was interrupted, and for any number of threads. Cancelling stops after the current step with a checkpoint
  * written. Messages for the user come through the progress callback. */
-INVIT_API invit_status invit_train(const invit_train_options *options, bool resume, const invit_control *control,
-                                   invit_train_result *result, invit_error *err);
+INVIT_API invit_status invit_train(const invit_train_options *options, bool resume,
+                                   const invit_control *control, invit_train_result *result,
+                                   invit_error *err);
 /* Reads a run's saved configuration. */
 INVIT_API invit_status invit_train_load(const char *run, invit_train_options *options, invit_error *err);
 typedef struct invit_train_speed {
@@ -566,8 +587,8 @@ typedef enum invit_table_format {
 INVIT_API invit_status invit_report_render(const invit_report *report, invit_table_format format, char **text,
                                            invit_error *err);
 /* The same to a file ("-": standard output), which appears under its name only when it is complete. */
-INVIT_API invit_status invit_report_write(const invit_report *report, invit_table_format format, const char *path,
-                                          invit_error *err);
+INVIT_API invit_status invit_report_write(const invit_report *report, invit_table_format format,
+                                          const char *path, invit_error *err);
 INVIT_API void invit_report_destroy(invit_report *report);
 /* Draws the data of a statistic to a file whose name ends in .svg, .png or .pdf. */
 INVIT_API invit_status invit_report_figure(const invit_report *data, const char *path, invit_error *err);
@@ -577,26 +598,34 @@ INVIT_API invit_status invit_report_figure(const invit_report *data, const char 
 enum { INVIT_EVAL_SETS = 7 }; /* sizes of MSVDRP: tsp-100, -1000, -5000, -10000, cvrp-50, -500, -5000 */
 
 typedef struct invit_eval_options {
-    const invit_model *model[2]; /* [invit_problem]; may be NULL when solve.construct needs none                    */
-    invit_solve_options solve;   /* how to solve; by default the policy's rollouts alone, without improvement       */
-    bool set[INVIT_EVAL_SETS];   /* MSVDRP: which sizes (all)                                                       */
-    bool distribution[4];        /* MSVDRP: which distributions (all)                                               */
-    const char *dir;             /* MSVDRP: sets (NAME.txt, generated when absent) and references (NAME.sol.txt)     */
-    int32_t limit;               /* at most so many instances of a set, or files; 0: all                            */
-    uint64_t data_seed;          /* MSVDRP: of generated sets (1)                                                   */
-    double reference_seconds;    /* search per reference; 0: a fixed number of steps by size (0)                    */
-    double reference_effort;     /* times that number (1)                                                           */
-    bool references_only;        /* MSVDRP: make the references and stop                                            */
-    const char *best_known;      /* libraries: CSV file "instance,length" that adds to the built-in values          */
-    bool paper_length;           /* libraries: measure as the paper did, the unrounded length rounded up            */
-    const char *results;         /* file that keeps each instance's outcome as soon as it is known; NULL: none      */
-    bool resume;                 /* take over what the results file holds                                           */
-    bool baselines;              /* show the paper's published columns beside                                       */
-    bool peak;                   /* MSVDRP: measure the machine's FP32 peak too and show decisions/s relative to it */
-    bool instances;              /* add a table with every instance                                                 */
-    const char *against;         /* compare with a published column (libraries) or another run's results file       */
-    const char *label;           /* what to call this run in tables; NULL: after the model                          */
-    int threads;                 /* 0: all cores                                                                    */
+    const invit_model
+        *model[2]; /* [invit_problem]; may be NULL when solve.construct needs none                    */
+    invit_solve_options
+        solve; /* how to solve; by default the policy's rollouts alone, without improvement       */
+    bool set
+        [INVIT_EVAL_SETS]; /* MSVDRP: which sizes (all)                                                       */
+    bool
+        distribution[4]; /* MSVDRP: which distributions (all)                                               */
+    const char *dir;    /* MSVDRP: sets (NAME.txt, generated when absent) and references (NAME.sol.txt)     */
+    int32_t limit;      /* at most so many instances of a set, or files; 0: all                            */
+    uint64_t data_seed; /* MSVDRP: of generated sets (1)                                                   */
+    double
+        reference_seconds; /* search per reference; 0: a fixed number of steps by size (0)                    */
+    double
+        reference_effort; /* times that number (1)                                                           */
+    bool
+        references_only; /* MSVDRP: make the references and stop                                            */
+    const char
+        *best_known;     /* libraries: CSV file "instance,length" that adds to the built-in values          */
+    bool paper_length;   /* libraries: measure as the paper did, the unrounded length rounded up            */
+    const char *results; /* file that keeps each instance's outcome as soon as it is known; NULL: none      */
+    bool resume;         /* take over what the results file holds                                           */
+    bool baselines;      /* show the paper's published columns beside                                       */
+    bool peak;           /* MSVDRP: measure the machine's FP32 peak too and show decisions/s relative to it */
+    bool instances;      /* add a table with every instance                                                 */
+    const char *against; /* compare with a published column (libraries) or another run's results file       */
+    const char *label;   /* what to call this run in tables; NULL: after the model                          */
+    int threads;         /* 0: all cores                                                                    */
     const invit_control *control;
 } invit_eval_options;
 
@@ -604,32 +633,34 @@ INVIT_API invit_eval_options invit_eval_defaults(void);
 /* Name of a set ("tsp-100", ...), NULL past the end. */
 INVIT_API const char *invit_eval_set_name(int i);
 /* The paper's two main tables. Instances that fail are counted in *failures and do not end the run. */
-INVIT_API invit_status invit_eval_msvdrp(const invit_eval_options *options, invit_report **out, int32_t *failures,
-                                         invit_error *err);
+INVIT_API invit_status invit_eval_msvdrp(const invit_eval_options *options, invit_report **out,
+                                         int32_t *failures, invit_error *err);
 /* Files and folders of TSPLIB and CVRPLIB instances (.tsp, .vrp): a table by instance and one by size. The reference is
  * the one of options->best_known, the built-in best-known value, or the solution in a file beside the instance (.opt.tour or
  * .tour for a TSP, .sol for a CVRP), which the table's note then names. */
-INVIT_API invit_status invit_eval_files(const invit_eval_options *options, const char *const *paths, int32_t count,
-                                        invit_report **out, int32_t *failures, invit_error *err);
+INVIT_API invit_status invit_eval_files(const invit_eval_options *options, const char *const *paths,
+                                        int32_t count, invit_report **out, int32_t *failures,
+                                        invit_error *err);
 
 /* The paper's ablation table: variants of the model, each trained from nothing for the same time, then measured on
  * TSP-1000 and -10000, CVRP-500 and -5000 over the distributions. */
 enum { INVIT_EVAL_VARIANTS = 12 };
 
 typedef struct invit_ablation_options {
-    bool problem[2];                   /* which problems (both)                                                   */
-    bool variant[INVIT_EVAL_VARIANTS]; /* which variants (all)                                                    */
-    double minutes;                    /* of training for each variant and problem                                */
-    invit_train_method method;         /* (INVIT_IMITATE)                                                         */
-    const char *runs;                  /* folder of the training runs, one each; finished ones are not run again  */
-    invit_eval_options eval;           /* sets, limit, references, rollouts, seed, threads, control, baselines    */
+    bool problem[2]; /* which problems (both)                                                   */
+    bool variant
+        [INVIT_EVAL_VARIANTS]; /* which variants (all)                                                    */
+    double minutes;            /* of training for each variant and problem                                */
+    invit_train_method method; /* (INVIT_IMITATE)                                                         */
+    const char *runs;          /* folder of the training runs, one each; finished ones are not run again  */
+    invit_eval_options eval;   /* sets, limit, references, rollouts, seed, threads, control, baselines    */
 } invit_ablation_options;
 
 INVIT_API invit_ablation_options invit_ablation_defaults(void);
 /* Name of a variant ("2v", "2v-global", ...), NULL past the end. */
 INVIT_API const char *invit_eval_variant_name(int i);
-INVIT_API invit_status invit_eval_ablation(const invit_ablation_options *options, invit_report **out, int32_t *failures,
-                                           invit_error *err);
+INVIT_API invit_status invit_eval_ablation(const invit_ablation_options *options, invit_report **out,
+                                           int32_t *failures, invit_error *err);
 
 /* ---- statistics: the paper's three findings on generated instances ------------------------------------- */
 
@@ -655,8 +686,8 @@ INVIT_API invit_status invit_stats_rank(const invit_stats_options *options, cons
 INVIT_API invit_status invit_stats_edges(const invit_stats_options *options, const invit_control *control,
                                          invit_report **summary, invit_report **data, invit_error *err);
 INVIT_API invit_status invit_stats_attention(const invit_model *model, const invit_stats_options *options,
-                                             const invit_control *control, invit_report **summary, invit_report **data,
-                                             invit_error *err);
+                                             const invit_control *control, invit_report **summary,
+                                             invit_report **data, invit_error *err);
 
 /* ---- measuring speed ----------------------------------------------------------------------------------- */
 
@@ -675,12 +706,12 @@ typedef struct invit_policy_speed {
 
 /* The policy's speed on an instance: `rollouts` greedy rollouts on `threads` threads (0: all cores) for about `seconds`,
  * beginning when a share `from` (0..1) of the nodes has been visited (by nearest neighbour, not timed). */
-INVIT_API invit_status invit_measure_policy(const invit_instance *instance, const invit_model *model, int32_t rollouts,
-                                            int threads, double from, double seconds, invit_policy_speed *out,
-                                            invit_error *err);
+INVIT_API invit_status invit_measure_policy(const invit_instance *instance, const invit_model *model,
+                                            int32_t rollouts, int threads, double from, double seconds,
+                                            invit_policy_speed *out, invit_error *err);
 /* A model with random weights and the published sizes, `views` views in all (1..4): the same speed as a trained one. */
-INVIT_API invit_status invit_model_random(invit_problem problem, int32_t views, uint64_t seed, invit_model **out,
-                                          invit_error *err);
+INVIT_API invit_status invit_model_random(invit_problem problem, int32_t views, uint64_t seed,
+                                          invit_model **out, invit_error *err);
 
 #ifdef __cplusplus
 }

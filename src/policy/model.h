@@ -9,17 +9,17 @@
 
 typedef struct inv_config {
     invit_problem problem;
-    int32_t dim;             /* d, model width                                         128 */
-    int32_t ff;              /* f, feed-forward width                                  512 */
-    int32_t heads;           /* h                                                        8 */
-    int32_t state_layers;    /* L, encoder layers of the state views                     2 */
-    int32_t action_layers;   /* L, encoder layers of the action view                     2 */
-    int32_t decoder_layers;  /* D                                                        3 */
-    int32_t action_k;        /* k_a                                                     15 */
-    int32_t state_views;     /* number of state views                                    1 */
+    int32_t dim;                    /* d, model width                                         128 */
+    int32_t ff;                     /* f, feed-forward width                                  512 */
+    int32_t heads;                  /* h                                                        8 */
+    int32_t state_layers;           /* L, encoder layers of the state views                     2 */
+    int32_t action_layers;          /* L, encoder layers of the action view                     2 */
+    int32_t decoder_layers;         /* D                                                        3 */
+    int32_t action_k;               /* k_a                                                     15 */
+    int32_t state_views;            /* number of state views                                    1 */
     int32_t state_k[INV_MAX_VIEWS]; /* k_i, increasing                                  35 */
-    bool invariant;          /* the invariant layer is on                             true */
-    bool turned;             /* it turns the views too: not as published             false */
+    bool invariant;                 /* the invariant layer is on                             true */
+    bool turned;                    /* it turns the views too: not as published             false */
 } inv_config;
 
 /* One named tensor; `offset` counts floats in the parameter block. Row-major, as PyTorch stores weight[out][in]. */
@@ -32,11 +32,11 @@ typedef struct inv_tensor {
 struct invit_model {
     inv_config config;
     int32_t tensors;
-    inv_tensor *tensor;   /* in the order of the authors' state dict                           */
-    size_t params;        /* floats in the block                                               */
-    float *param;         /* the block                                                         */
-    char *path;           /* where it came from, or NULL                                       */
-    char *metadata;       /* free text kept with the weights (JSON object of strings), or NULL */
+    inv_tensor *tensor; /* in the order of the authors' state dict                           */
+    size_t params;      /* floats in the block                                               */
+    float *param;       /* the block                                                         */
+    char *path;         /* where it came from, or NULL                                       */
+    char *metadata;     /* free text kept with the weights (JSON object of strings), or NULL */
 };
 
 /* Neighbours in the largest view. */

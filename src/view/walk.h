@@ -26,8 +26,8 @@ void inv_frame_for_copy(const invit_instance *p, int copy, inv_rng *rng, inv_fra
 
 typedef struct inv_walk inv_walk;
 /* k_action and the largest state k of the model that will look at it; k_max < 0 asks for all remaining nodes. */
-invit_status inv_walk_create(const invit_instance *p, const inv_index *x, int32_t k_action, int32_t k_max, inv_walk **out,
-                             invit_error *err);
+invit_status inv_walk_create(const invit_instance *p, const inv_index *x, int32_t k_action, int32_t k_max,
+                             inv_walk **out, invit_error *err);
 void inv_walk_destroy(inv_walk *w);
 /* Begins anew: nothing visited but the start node (TSP) or nothing at all (CVRP: at the depot, full). Cost: O(1) amortised
  * or O(n), no allocation. */
@@ -39,10 +39,10 @@ void inv_walk_copy(inv_walk *to, const inv_walk *from);
 /* The same walk over another instance and index (training loops); may allocate when the instance is larger. */
 invit_status inv_walk_rebind(inv_walk *w, const invit_instance *p, const inv_index *x, invit_error *err);
 
-bool inv_walk_done(const inv_walk *w);         /* every node visited, every customer served    */
-int32_t inv_walk_last(const inv_walk *w);      /* CVRP: 0 at the depot                          */
-int32_t inv_walk_left(const inv_walk *w);      /* nodes not visited yet                         */
-int32_t inv_walk_load(const inv_walk *w);      /* CVRP: remaining load                          */
+bool inv_walk_done(const inv_walk *w);    /* every node visited, every customer served    */
+int32_t inv_walk_last(const inv_walk *w); /* CVRP: 0 at the depot                          */
+int32_t inv_walk_left(const inv_walk *w); /* nodes not visited yet                         */
+int32_t inv_walk_load(const inv_walk *w); /* CVRP: remaining load                          */
 /* The next decision's views. The arrays in *s belong to the walk and hold until the next call on it. */
 void inv_walk_view(inv_walk *w, inv_state *s);
 /* Moves to a node: an unvisited one, or 0 for the depot in CVRP. */

@@ -82,8 +82,8 @@ void inv_pickle_free(inv_pickle *v)
 /* Both return their code as a constant, so that the compiler sees that nothing is used after a failure. */
 static invit_status wrong(const reader *r, const char *what)
 {
-    inv_fail(r->err, INVIT_ERR_INPUT, "%s: not a state dict this can read: %s (pickle byte %zu)", r->name, what,
-             r->opcode_at);
+    inv_fail(r->err, INVIT_ERR_INPUT, "%s: not a state dict this can read: %s (pickle byte %zu)", r->name,
+             what, r->opcode_at);
     return INVIT_ERR_INPUT;
 }
 
