@@ -75,14 +75,16 @@ typedef enum invit_problem { INVIT_TSP = 0, INVIT_CVRP = 1 } invit_problem;
 
 /* How the length of an edge is measured. EXACT: Euclidean without rounding. HAVERSINE: x is longitude, y latitude
  * in degrees, metres; an instance that crosses the date line is kept with longitudes beyond 180, so that neighbours are
- * neighbours in the plane too. The others are TSPLIB's rules. */
+ * neighbours in the plane too. DIMACS: Euclidean, cut to one decimal, as for instances with time windows. The others
+ * are TSPLIB's rules. */
 typedef enum invit_metric {
     INVIT_EXACT = 0,
     INVIT_EUC_2D,
     INVIT_CEIL_2D,
     INVIT_ATT,
     INVIT_GEO,
-    INVIT_HAVERSINE
+    INVIT_HAVERSINE,
+    INVIT_DIMACS
 } invit_metric;
 
 typedef struct invit_instance invit_instance;
@@ -110,7 +112,7 @@ INVIT_API const char *invit_instance_label(const invit_instance *instance, int64
 /* Gives every node a name: `labels` has one text per node (copied), NULL takes them away. O(n). */
 INVIT_API invit_status invit_instance_set_labels(invit_instance *instance, const char *const *labels,
                                                  invit_error *err);
-/* "exact", "euc_2d", "ceil_2d", "att", "geo" or "haversine". */
+/* "exact", "euc_2d", "ceil_2d", "att", "geo", "haversine" or "dimacs". */
 INVIT_API const char *invit_metric_name(invit_metric metric);
 /* Coordinates {x0, y0, ...}, valid as long as the instance. */
 INVIT_API const double *invit_instance_coords(const invit_instance *instance);

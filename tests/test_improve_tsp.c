@@ -140,7 +140,7 @@ static void children_of_strangers_are_tours(void **state)
 static void every_metric_is_optimised_by_its_own_rule(void **state)
 {
     (void)state;
-    for (invit_metric metric = INVIT_EXACT; metric <= INVIT_HAVERSINE; metric++) {
+    for (invit_metric metric = INVIT_EXACT; metric <= INVIT_DIMACS; metric++) {
         invit_instance *p = make_instance(200, UNIFORM, metric, 11);
         invit_solution *s = NULL;
         assert_int_equal(inv_construct_greedy(p, &s, NULL), INVIT_OK);

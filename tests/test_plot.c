@@ -91,7 +91,7 @@ static void odd_instances(void **state)
     static const double shapes[][6] = {
         {5, 5, 5, 5, 5, 5}, {0, 0, 1, 0, 2, 0}, {0, 0, 0, 1, 0, 2}, {-1e9, 1e9, 0, 0, 1e9, 1e-9}};
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
-        for (int metric = 0; metric <= INVIT_HAVERSINE; metric++)
+        for (int metric = 0; metric <= INVIT_DIMACS; metric++)
             for (int n = 1; n <= 3; n++) {
                 double xy[6];
                 for (int i = 0; i < 6; i++)

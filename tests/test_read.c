@@ -94,8 +94,8 @@ static void variants_of_one_tsplib_file_read_alike(void **state)
 static void every_metric_is_known(void **state)
 {
     (void)state;
-    static const char *const names[] = {"EXACT_2D", "EUC_2D", "CEIL_2D", "ATT", "GEO", "HAVERSINE"};
-    for (int i = 0; i < 6; i++) {
+    static const char *const names[] = {"EXACT_2D", "EUC_2D", "CEIL_2D", "ATT", "GEO", "HAVERSINE", "DIMACS"};
+    for (int i = 0; i <= INVIT_DIMACS; i++) {
         char text[200];
         snprintf(text, sizeof text, "DIMENSION: 1\nEDGE_WEIGHT_TYPE: %s\nNODE_COORD_SECTION\n1 2 3\n",
                  names[i]);

@@ -9,7 +9,7 @@ from pathlib import Path
 
 STATUS_OK = 0
 PROBLEMS = ("tsp", "cvrp")
-METRICS = ("exact", "euc_2d", "ceil_2d", "att", "geo", "haversine")
+METRICS = ("exact", "euc_2d", "ceil_2d", "att", "geo", "haversine", "dimacs")
 DISTRIBUTIONS = ("uniform", "clustered", "explosion", "implosion")
 CONSTRUCTIONS = ("invit", "nearest", "greedy", "space-filling", "savings", "start")
 

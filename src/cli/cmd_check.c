@@ -23,7 +23,7 @@ static const cli_option options[] = {
     {.name = "metric",
      .type = CLI_CHOICE,
      .offset = offsetof(values, metric),
-     .choices = "file|exact|euc_2d|ceil_2d|att|geo|haversine",
+     .choices = "file|exact|euc_2d|ceil_2d|att|geo|haversine|dimacs",
      .help = "measure by this rule instead of the file's own"},
     CLI_CAPACITY(values, capacity),
     CLI_JSON(values, common),

@@ -81,8 +81,9 @@ static const cli_option options[] = {
     {.name = "metric",
      .type = CLI_CHOICE,
      .offset = AT(metric),
-     .choices = "file|exact|euc_2d|ceil_2d|att|geo|haversine",
-     .help = "measure by this rule instead of the file's own; haversine: x is longitude, y latitude, metres"},
+     .choices = "file|exact|euc_2d|ceil_2d|att|geo|haversine|dimacs",
+     .help = "measure by this rule instead of the file's own; haversine: x is longitude, y latitude, metres; "
+             "dimacs: cut to one decimal"},
     CLI_CAPACITY(solve_values, capacity),
     {.name = "trace",
      .type = CLI_STRING,

@@ -67,6 +67,8 @@ static double edge(invit_metric metric, const double *a, const double *b, bool r
         return rounded ? floor(euclidean(a, b) + 0.5) : euclidean(a, b);
     case INVIT_CEIL_2D:
         return rounded ? ceil(euclidean(a, b)) : euclidean(a, b);
+    case INVIT_DIMACS: /* cut to one decimal */
+        return rounded ? trunc(euclidean(a, b) * 10.0) / 10.0 : euclidean(a, b);
     case INVIT_EXACT:
         break;
     }

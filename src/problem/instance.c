@@ -38,6 +38,7 @@ void invit_instance_destroy(invit_instance *p)
     free(p->comment);
     free(p->labels);
     free(p->label_at);
+    inv_rules_destroy(p->rules);
     free(p);
 }
 
@@ -135,7 +136,7 @@ invit_status invit_instance_set_name(invit_instance *p, const char *name, invit_
 
 invit_status invit_instance_set_metric(invit_instance *p, invit_metric metric, invit_error *err)
 {
-    if ((unsigned)metric > INVIT_HAVERSINE)
+    if ((unsigned)metric > INVIT_DIMACS)
         return inv_fail(err, INVIT_ERR_ARGUMENT, "metric %d does not exist", (int)metric);
     enum { FARTHEST = 540 }; /* as far as inv_join_longitudes lets longitudes run */
     for (int32_t i = 0; metric == INVIT_HAVERSINE && i < p->n; i++)
@@ -182,8 +183,8 @@ const char *invit_instance_label(const invit_instance *p, int64_t node)
 
 const char *invit_metric_name(invit_metric metric)
 {
-    static const char *const names[] = {"exact", "euc_2d", "ceil_2d", "att", "geo", "haversine"};
-    return (unsigned)metric <= INVIT_HAVERSINE ? names[metric] : "unknown";
+    static const char *const names[] = {"exact", "euc_2d", "ceil_2d", "att", "geo", "haversine", "dimacs"};
+    return (unsigned)metric <= INVIT_DIMACS ? names[metric] : "unknown";
 }
 
 invit_status inv_solution_alloc(int32_t routes, int64_t nodes, invit_solution **out, invit_error *err)

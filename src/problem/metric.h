@@ -12,7 +12,7 @@ double inv_geo_distance(const double *a, const double *b);
 double inv_haversine_distance(const double *a, const double *b);
 
 /* Length of the edge a-b by the instance's own rule (rounded where TSPLIB rounds). a, b point at {x, y}. */
-static inline double inv_distance(invit_metric metric, const double *a, const double *b)
+static inline double inv_metric_distance(invit_metric metric, const double *a, const double *b)
 {
     double dx = a[0] - b[0], dy = a[1] - b[1];
     switch (metric) {
@@ -28,15 +28,47 @@ static inline double inv_distance(invit_metric metric, const double *a, const do
         return inv_geo_distance(a, b);
     case INVIT_HAVERSINE:
         return inv_haversine_distance(a, b);
+    case INVIT_DIMACS: /* cut to one decimal, as DIMACS' challenge measures instances with time windows */
+        return floor(10 * sqrt(dx * dx + dy * dy)) / 10;
     case INVIT_EXACT:
         break;
     }
     return sqrt(dx * dx + dy * dy);
 }
 
+/* The length of an edge of a plain instance, by its metric. Where matrices may be: inv_distance(). */
 static inline double inv_edge(const invit_instance *p, int32_t i, int32_t j)
 {
-    return inv_distance(p->metric, p->xy + 2 * (size_t)i, p->xy + 2 * (size_t)j);
+    return inv_metric_distance(p->metric, p->xy + 2 * (size_t)i, p->xy + 2 * (size_t)j);
+}
+
+/* Neither rules nor matrices: what the searches for plain TSP and CVRP solve. */
+static inline bool inv_is_plain(const invit_instance *p)
+{
+    return !p->rules;
+}
+
+/* Lengths are whole numbers, by the metric's rule. */
+static inline bool inv_whole_lengths(const invit_instance *p)
+{
+    return (!p->rules || !p->rules->distance) && p->metric != INVIT_EXACT && p->metric != INVIT_HAVERSINE &&
+           p->metric != INVIT_DIMACS;
+}
+
+/* From i to j, by the matrix where there is one. */
+static inline double inv_distance(const invit_instance *p, int32_t i, int32_t j)
+{
+    const inv_rules *r = p->rules;
+    return r && r->distance ? r->distance[(size_t)i * (size_t)p->n + (size_t)j] : inv_edge(p, i, j);
+}
+
+/* Travel time from i to j, without service. */
+static inline double inv_duration(const invit_instance *p, int32_t i, int32_t j)
+{
+    const inv_rules *r = p->rules;
+    if (r && r->duration) return r->duration[(size_t)i * (size_t)p->n + (size_t)j];
+    double distance = inv_distance(p, i, j);
+    return r && r->speed != 1 ? distance / r->speed : distance;
 }
 
 /* Length of a whole solution by the instance's own rule, in O(n). */

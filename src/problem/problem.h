@@ -7,6 +7,26 @@
 /* Coordinates are at most this far from 0: distances, rounded or squared, then fit into every type used. */
 #define INV_FARTHEST 1e18
 
+/* What a route must keep besides capacity, and distances that coordinates do not give. Times are in the unit
+ * of durations. */
+typedef struct inv_rules {
+    double max_length;   /* of a route; INFINITY: none                                                   */
+    double max_duration; /* of a route: travel, service and waiting; INFINITY: none                      */
+    int32_t max_stops;   /* of a route; 0: none                                                          */
+    int32_t vehicles;    /* at most so many routes; 0: any                                               */
+    bool fewest;         /* fewest routes first, then length                                             */
+    bool open;           /* routes end at their last stop                                                */
+    int32_t start, end;  /* TSP: a path from/to these nodes; -1: free. Both -1: a closed tour            */
+    double *service;     /* [n] or NULL                                                                  */
+    double *earliest;    /* [n] earliest and latest start of service, or both NULL; depot: leave, be back */
+    double *latest;
+    double *distance; /* [n][n] row: from, column: to; or NULL: by the metric                         */
+    double *duration; /* [n][n] or NULL: distance / speed                                             */
+    double speed;     /* distance per unit of time (1)                                                */
+    bool symmetric;   /* distance (and duration) matrices are, or there are none                      */
+    bool has_xy;      /* coordinates are given, or may be used for pictures and neighbours            */
+} inv_rules;
+
 struct invit_instance {
     invit_problem problem;
     invit_metric metric;
@@ -20,6 +40,7 @@ struct invit_instance {
     char *comment; /* NULL or the file's comment                              */
     char *labels;  /* NULL or what the file calls its nodes, one text after the other                      */
     size_t *label_at; /* [n] where in labels; NULL when labels is */
+    inv_rules *rules; /* NULL: a plain TSP or CVRP */
 };
 
 struct invit_solution {
@@ -34,6 +55,10 @@ invit_status inv_solution_alloc(int32_t routes, int64_t nodes, invit_solution **
 invit_status inv_solution_copy(const invit_solution *from, invit_solution **out, invit_error *err);
 /* Refuses a solution that names nodes which the instance does not have: whoever looks them up asks before. */
 invit_status inv_check_nodes(const invit_instance *p, const invit_solution *s, invit_error *err);
+
+/* The instance's rules, made (nothing demanded) when it has none. */
+invit_status inv_instance_rules(invit_instance *p, inv_rules **out, invit_error *err);
+void inv_rules_destroy(inv_rules *rules);
 
 /* HAVERSINE: a longitude within -180..180; and all of an instance's, laid out without a break at the date
  * line. */

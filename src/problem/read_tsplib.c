@@ -280,15 +280,17 @@ static invit_status read_metric(tsplib *f, const char *value, size_t n, int64_t 
         const char *name;
         invit_metric metric;
     } known[] = {{"EUC_2D", INVIT_EUC_2D}, {"CEIL_2D", INVIT_CEIL_2D}, {"ATT", INVIT_ATT},
-                 {"GEO", INVIT_GEO},       {"EXACT_2D", INVIT_EXACT},  {"HAVERSINE", INVIT_HAVERSINE}};
+                 {"GEO", INVIT_GEO},       {"EXACT_2D", INVIT_EXACT},  {"HAVERSINE", INVIT_HAVERSINE},
+                 {"DIMACS", INVIT_DIMACS}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (word_is(value, n, known[i].name)) {
             f->metric = (int)known[i].metric;
             return INVIT_OK;
         }
-    return inv_text_fail(f->t, line, INVIT_ERR_UNSUPPORTED, err,
-                         "EDGE_WEIGHT_TYPE %.*s: expected EUC_2D, CEIL_2D, ATT, GEO (or EXACT_2D, HAVERSINE)",
-                         (int)(n < 40 ? n : 40), value);
+    return inv_text_fail(
+        f->t, line, INVIT_ERR_UNSUPPORTED, err,
+        "EDGE_WEIGHT_TYPE %.*s: expected EUC_2D, CEIL_2D, ATT, GEO (or EXACT_2D, HAVERSINE, DIMACS)",
+        (int)(n < 40 ? n : 40), value);
 }
 
 static invit_status read_count(const tsplib *f, const char *key, const char *value, size_t n, int64_t line,

@@ -41,7 +41,8 @@ static void put_text(inv_outfile *f, const char *text)
 
 static void write_tsplib(inv_outfile *f, const invit_instance *p)
 {
-    static const char *const metric[] = {"EXACT_2D", "EUC_2D", "CEIL_2D", "ATT", "GEO", "HAVERSINE"};
+    static const char *const metric[] = {"EXACT_2D", "EUC_2D",    "CEIL_2D", "ATT",
+                                         "GEO",      "HAVERSINE", "DIMACS"};
     bool cvrp = p->problem == INVIT_CVRP;
     inv_outfile_puts(f, "NAME : ");
     put_text(f, p->name);

@@ -86,7 +86,7 @@ static inline double between(const inv_cvrp_part *q, const inv_cvrp_node *a, con
     case INVIT_EUC_2D:
         return (double)(int64_t)(sqrt(dx * dx + dy * dy) + 0.5);
     default:
-        return inv_distance(q->metric, &a->x, &b->x);
+        return inv_metric_distance(q->metric, &a->x, &b->x);
     }
 }
 

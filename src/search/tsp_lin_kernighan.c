@@ -16,7 +16,7 @@ static const int breadth[INV_MAX_OPT] = {3, 2, 1, 1, 1, 1, 1, 1};
 
 static inline double edge(const inv_lk *lk, int32_t a, int32_t b)
 {
-    return inv_distance(lk->metric, lk->xy + 2 * (size_t)a, lk->xy + 2 * (size_t)b);
+    return inv_metric_distance(lk->metric, lk->xy + 2 * (size_t)a, lk->xy + 2 * (size_t)b);
 }
 
 static inline bool is_fixed(const inv_lk *lk, int32_t a, int32_t b)

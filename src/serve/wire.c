@@ -145,7 +145,7 @@ invit_status wire_read_instance(const json_t *object, int64_t max_nodes, invit_i
     invit_status status = wire_only(object, "problem name coords demands capacity metric labels", err);
     if (status == INVIT_OK) status = read_choice(object, "problem", problem_name, 2, &problem, err);
     if (status == INVIT_OK)
-        status = read_choice(object, "metric", metric_name, INVIT_HAVERSINE + 1, &metric, err);
+        status = read_choice(object, "metric", metric_name, INVIT_DIMACS + 1, &metric, err);
     if (status != INVIT_OK) return status;
     if (!json_object_get(object, "problem") &&
         (json_object_get(object, "demands") || json_object_get(object, "capacity")))

@@ -6,6 +6,7 @@
 #include "lab/eval/eval_known.h"
 #include "lab/eval/eval_work.h"
 #include "lab/eval/statistics.h"
+#include "problem/metric.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -326,7 +327,7 @@ static void instance_table(const library *lib, invit_report *report, invit_probl
         inv_table_row(t);
         inv_table_text(t, "%s", x->instance->name);
         inv_table_number(t, x->outcome.nodes, 0);
-        bool whole = x->instance->metric != INVIT_EXACT && x->instance->metric != INVIT_HAVERSINE;
+        bool whole = inv_whole_lengths(x->instance);
         inv_table_number(t, x->reference, whole ? 0 : 3);
         inv_table_number(t, x->outcome.length, whole ? 0 : 3);
         inv_table_number(t, x->outcome.gap, 2);

@@ -119,7 +119,7 @@ static invit_status solve_task(const invit_eval_options *o, const inv_task *task
     invit_solution_destroy(solution);
     if (inv_cancelled(o->control)) return inv_fail(err, INVIT_ERR_CANCELLED, "stopped");
     if (status == INVIT_OK) {
-        bool whole = p->metric != INVIT_EXACT && p->metric != INVIT_HAVERSINE; /* lengths in whole numbers */
+        bool whole = inv_whole_lengths(p); /* lengths in whole numbers */
         r->length = o->paper_length && whole ? ceil(result.length_exact - 1e-9) : result.length;
         r->gap = inv_gap_percent(r->length, task->reference);
         r->decisions = result.decisions;

@@ -151,7 +151,7 @@ void inv_table_number(inv_table *t, double value, int decimals)
     add_cell(t, (inv_cell){copy, value, true});
 }
 
-const char *inv_duration(double s, char *buffer, size_t size)
+const char *inv_duration_text(double s, char *buffer, size_t size)
 {
     if (!isfinite(s))
         snprintf(buffer, size, "-");
@@ -172,7 +172,7 @@ void inv_table_seconds(inv_table *t, double seconds)
 {
     if (!t) return;
     char text[32];
-    char *copy = strdup(inv_duration(seconds, text, sizeof text));
+    char *copy = strdup(inv_duration_text(seconds, text, sizeof text));
     if (!copy) t->failed = true;
     add_cell(t, (inv_cell){copy, seconds, true});
 }

@@ -72,6 +72,6 @@ void inv_table_chart(inv_table *t, inv_table_drawing drawing);
 void inv_table_note(inv_table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* "3.2s", "4.1m", "2.5h", "1.4d" into buffer (16 bytes suffice). */
-const char *inv_duration(double seconds, char *buffer, size_t size);
+const char *inv_duration_text(double seconds, char *buffer, size_t size);
 
 #endif

@@ -93,10 +93,10 @@ invit_status inv_teach_cvrp(inv_teacher *t, const double *xy, const int32_t *dem
         const double *at = depot;
         for (int32_t i = start[r]; i < start[r + 1]; i++) {
             const double *to = xy + 2 * (size_t)nodes[i];
-            if (nodes[i] != open) total += inv_distance(INVIT_EXACT, at, to);
+            if (nodes[i] != open) total += inv_metric_distance(INVIT_EXACT, at, to);
             at = to;
         }
-        total += inv_distance(INVIT_EXACT, at, depot);
+        total += inv_metric_distance(INVIT_EXACT, at, depot);
     }
     *length = total;
     return INVIT_OK;

@@ -88,7 +88,7 @@ invit_status inv_roll(inv_roller *r, inv_policy *policy, const inv_config *c, in
 
 double inv_straight(const invit_instance *p, int32_t a, int32_t b)
 {
-    return inv_distance(INVIT_EXACT, p->xy + 2 * (size_t)a, p->xy + 2 * (size_t)b);
+    return inv_metric_distance(INVIT_EXACT, p->xy + 2 * (size_t)a, p->xy + 2 * (size_t)b);
 }
 
 double inv_length_so_far(const invit_instance *p, const int32_t *order, int32_t count)
