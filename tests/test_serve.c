@@ -165,7 +165,10 @@ static void answers_the_simple_calls(void **state)
            "\"labels\":[\"A\",\"B\"]");
     expect(*state, "POST", "/v1/parse?capacity=9", "text/csv", "x,y,demand,capacity\n0,0,0,7\n1,1,3,7\n", 200,
            "\"capacity\":7");
-    expect(*state, "POST", "/v1/parse", "text/csv", "id;x;y;demand\nA;0;0;0\nB;1,5;2;9\n", 422, "capacity");
+    expect(*state, "POST", "/v1/parse", "text/csv", "id;x;y;demand\nA;0;0;0\nB;1,5;2;9\n", 422,
+           "\"needs\":\"capacity\"");
+    expect(*state, "POST", "/v1/parse?capacity=50&name=too%20big.csv", "text/csv",
+           "x,y,demand,capacity\n0,0,0,30\n1,1,31,30\n", 422, "too big.csv:"); /* its own capacity counts */
     expect(*state, "POST", "/v1/solve", JSON, square, 200, "\"length\":4.0");
     expect(*state, "POST", "/v1/solve", JSON,
            "{\"instance\":{\"problem\":\"cvrp\",\"coords\":[[0,0],[1,0],[0,1]],\"demands\":[0,3,3],"

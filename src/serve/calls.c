@@ -186,17 +186,42 @@ enum MHD_Result call_generate(request *r)
     return result;
 }
 
-/* The first instance of the body; the capacity, if any, is for tables that do not say theirs. */
-static invit_status parse(const request *r, int64_t capacity, invit_instance **out, invit_error *err)
+/* The first instance of the body, called as ?name= says in messages; the capacity, if any, is for tables that
+ * do not say theirs. */
+static invit_status parse(const request *r, const char *name, int64_t capacity, invit_instance **out,
+                          invit_error *err)
 {
     invit_reader *reader = NULL;
     *out = NULL;
-    invit_status status = invit_reader_open_memory(r->body, r->length, "body", &reader, err);
+    invit_status status = invit_reader_open_memory(r->body, r->length, name, &reader, err);
     if (status == INVIT_OK && capacity > 0 && invit_reader_format(reader) == INVIT_FORMAT_CSV)
         invit_reader_set_capacity(reader, capacity);
     if (status == INVIT_OK) status = invit_reader_next(reader, out, err);
     invit_reader_close(reader);
     return status;
+}
+
+/* The reader's message for a table with demands and no capacity names the option that gives one. */
+static bool asks_for_capacity(const invit_error *err)
+{
+    return strstr(err->message, "(--capacity)") != NULL;
+}
+
+/* What the file is called; no control characters, which messages would carry. */
+static void get_file_name(const request *r, char *name, size_t room)
+{
+    const char *given = MHD_lookup_connection_value(r->connection, MHD_GET_ARGUMENT_KIND, "name");
+    snprintf(name, room, "%s", given && *given ? given : "body");
+    for (char *at = name; *at; at++)
+        if ((unsigned char)*at < 0x20 || *at == 0x7f) *at = '?';
+}
+
+static enum MHD_Result refuse_file(request *r, const invit_error *err)
+{
+    if (!asks_for_capacity(err)) return refuse(r, err);
+    return serve_json(r, 422,
+                      json_pack("{s:{s:i, s:o, s:s}}", "error", "status", 422, "message",
+                                serve_readable(err->message), "needs", "capacity"));
 }
 
 /* Any format the library reads. What the file says goes before ?capacity=. */
@@ -206,9 +231,11 @@ enum MHD_Result call_parse(request *r)
     invit_instance *p = NULL;
     const char *given = MHD_lookup_connection_value(r->connection, MHD_GET_ARGUMENT_KIND, "capacity");
     long long capacity = given ? strtoll(given, NULL, 10) : 0;
-    invit_status status = r->length ? parse(r, 0, &p, &err) : INVIT_ERR_INPUT;
-    if (status == INVIT_ERR_INPUT && r->length && capacity > 0 && capacity <= INT32_MAX)
-        status = parse(r, capacity, &p, &err);
+    char name[120];
+    get_file_name(r, name, sizeof name);
+    invit_status status = r->length ? parse(r, name, 0, &p, &err) : INVIT_ERR_INPUT;
+    if (status == INVIT_ERR_INPUT && asks_for_capacity(&err) && capacity > 0 && capacity <= INT32_MAX)
+        status = parse(r, name, capacity, &p, &err);
     if (status == INVIT_OK && (!p || invit_instance_nodes(p) > r->server->options->max_nodes)) {
         status = INVIT_ERR_INPUT;
         snprintf(err.message, sizeof err.message,
@@ -216,7 +243,7 @@ enum MHD_Result call_parse(request *r)
     }
     err.code = status;
     enum MHD_Result result =
-        status == INVIT_OK ? serve_json(r, 200, wire_write_instance(p)) : refuse(r, &err);
+        status == INVIT_OK ? serve_json(r, 200, wire_write_instance(p)) : refuse_file(r, &err);
     invit_instance_destroy(p);
     return result;
 }

@@ -43,6 +43,7 @@ void serve_completed(void *context, struct MHD_Connection *connection, void **sl
 enum MHD_Result serve_answer(request *r, unsigned status, const char *type, char *body,
                              size_t length);                             /* frees body */
 enum MHD_Result serve_json(request *r, unsigned status, json_t *object); /* takes object */
+json_t *serve_readable(const char *message); /* as a JSON text, whatever its bytes are */
 enum MHD_Result serve_error(request *r, unsigned status, const char *message);
 enum MHD_Result serve_queue(request *r, unsigned status, const char *type,
                             struct MHD_Response *response); /* takes it */

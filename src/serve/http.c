@@ -76,7 +76,7 @@ enum MHD_Result serve_json(request *r, unsigned status, json_t *object)
 }
 
 /* Messages quote what they were given, which need not be UTF-8, or may be cut within a character. */
-static json_t *readable(const char *message)
+json_t *serve_readable(const char *message)
 {
     json_t *text = json_string(message);
     if (text) return text;
@@ -90,7 +90,8 @@ static json_t *readable(const char *message)
 enum MHD_Result serve_error(request *r, unsigned status, const char *message)
 {
     return serve_json(
-        r, status, json_pack("{s:{s:i, s:o}}", "error", "status", (int)status, "message", readable(message)));
+        r, status,
+        json_pack("{s:{s:i, s:o}}", "error", "status", (int)status, "message", serve_readable(message)));
 }
 
 /* ---- who may ask --------------------------------------------------------------------------------------- */

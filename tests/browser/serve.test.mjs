@@ -1,74 +1,13 @@
 // Drives the page of `invit serve` in a real browser, on a desktop and on a phone.
-// usage: INVIT=path/to/invit SHOTS=folder/for/screenshots node serve.test.mjs
-import { test, before, after } from "node:test";
+import { test } from "node:test";
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { mkdtempSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { chromium } from "playwright-core";
-
-const scratch = mkdtempSync(path.join(tmpdir(), "invit-browser-"));
-const shots = process.env.SHOTS ?? scratch;
-mkdirSync(shots, { recursive: true });
-const views = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
-const servers = [];
-let address, browser;
-
-async function serve(...options) {
-  const server = spawn(process.env.INVIT, ["serve", "--port", "0", ...options], { stdio: ["ignore", "pipe", "inherit"] });
-  servers.push(server);
-  return new Promise((resolve, reject) => {
-    server.stdout.on("data", (text) => resolve(/http:\/\/[^/]+\//.exec(String(text))[0]));
-    server.on("error", reject);
-    server.on("exit", (code) => reject(new Error(`the server ended with ${code}`)));
-  });
-}
-
-before(async () => {
-  address = await serve();
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-      "--disable-component-update", "--disable-sync"],
-  });
-});
-after(async () => { await browser?.close(); servers.forEach((s) => s.kill("SIGTERM")); });
-
-// Opens the page, works on it, keeps a picture under the given name, and fails on any error the page had.
-async function withPage(view, name, work, { options = {}, at = address } = {}) {
-  const phone = view === "phone";
-  const context = await browser.newContext({ viewport: views[view], hasTouch: phone, isMobile: phone, acceptDownloads: true, ...options });
-  const page = await context.newPage();
-  const faults = [];
-  page.on("pageerror", (e) => faults.push(String(e)));
-  page.on("request", (r) => { if (!/^(data|blob):/.test(r.url()) && !r.url().startsWith(at)) faults.push(`fetched ${r.url()}`); });
-  await page.goto(at);
-  await work(page);
-  await page.screenshot({ path: path.join(shots, `${view}-${name}.png`) });
-  await context.close();
-  assert.deepEqual(faults, [], "no errors on the page, nothing fetched from elsewhere");
-}
-const said = (page, text) => page.waitForFunction((t) => document.getElementById("status").textContent.includes(t), text, { timeout: 60000 });
-const headline = (page, text) => page.waitForFunction((t) => document.getElementById("headline").textContent.includes(t), text, { timeout: 60000 });
-const moment = (page, text) => page.waitForFunction((t) => document.getElementById("moment").textContent.startsWith(t), text);
-// The end of the time line: an improved solution, or the constructed one where nothing beat it.
-const end = (page) => page.waitForFunction(() => /^(construct|improve) at/.test(document.getElementById("moment").textContent));
-const text = (page, id) => page.locator(id).textContent();
-const save = async (page, format) => {
-  const [file] = await Promise.all([page.waitForEvent("download"), page.click(`[data-format=${format}]`)]);
-  return { name: file.suggestedFilename(), text: readFileSync(await file.path(), "utf8") };
-};
-// How many pixels of the map are drawn upon.
-const inked = (page) => page.evaluate(() => {
-  const map = document.getElementById("map"), data = map.getContext("2d").getImageData(0, 0, map.width, map.height).data;
-  let count = 0;
-  for (let i = 3; i < data.length; i += 4) count += data[i] > 0;
-  return count;
-});
+import { serve, withPage, views, scratch, shots, said, headline, moment, end, text, save, inked } from "./harness.mjs";
 
 for (const view of Object.keys(views)) {
   test(`${view}: draw, solve, watch, step and scrub`, () => withPage(view, "watched", async (page) => {
+    await page.click("#draw");
     const box = await page.locator("#map").boundingBox();
     for (let i = 0; i < 24; i++) {
       const angle = i * 2.4, r = 0.017 * (i + 1);
@@ -230,7 +169,7 @@ test("a bad file gets a clear message", () => withPage("phone", "refused", async
   writeFileSync(file, "NAME: bad\nTYPE: TSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 0 0\n2 x 1\n");
   await page.setInputFiles("#file", file);
   await page.waitForFunction(() => document.getElementById("status").classList.contains("bad"));
-  assert.match(await text(page, "#status"), /:7: .*'x'/);
+  assert.match(await text(page, "#status"), /^bad\.tsp:7: .*'x'/);
 }));
 
 test("a hundred thousand stops can be moved and zoomed", () => withPage("desktop", "large", async (page) => {

@@ -5,17 +5,24 @@ async function ask(method, path, body, type = "application/json") {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
   if (token) headers.Authorization = `Bearer ${token}`;
   if (body !== undefined) headers["Content-Type"] = type;
-  const response = await fetch(path, { method, headers, body });
+  const response = await reach(path, { method, headers, body });
   const text = await response.text();
   let data = null;
   try { data = JSON.parse(text); } catch { /* not JSON: an error page or a download */ }
-  if (!response.ok) throw new Error(data?.error?.message ?? `${response.status} ${response.statusText}`);
+  if (!response.ok) throw Object.assign(new Error(data?.error?.message ?? `${response.status} ${response.statusText}`), { needs: data?.error?.needs });
   return data ?? text;
 }
 
+// The browser says "network error" or "Failed to fetch"; a person wants to know what does not answer.
+async function reach(path, options) {
+  try { return await fetch(path, options); } catch (e) { throw lost(e); }
+}
+const lost = (e) => e.name === "AbortError" ? e : new Error(`the server at ${location.host} does not answer; is invit serve still running?`);
+
 export const generate = (what) => ask("POST", "/v1/generate", JSON.stringify(what));
 // The file as it is: read as text here, names in Windows-1252 and NumPy arrays would be lost.
-export const parse = (file, capacity) => ask("POST", `/v1/parse?capacity=${capacity}`, file, "application/octet-stream");
+export const parse = (file, capacity) => ask("POST",
+  `/v1/parse?name=${encodeURIComponent(file.name)}${capacity ? `&capacity=${capacity}` : ""}`, file, "application/octet-stream");
 export const submit = (job) => ask("POST", "/v1/jobs", JSON.stringify(job));
 export const cancel = (id) => ask("DELETE", `/v1/jobs/${id}`);
 export const download = (id, format) => ask("GET", `/v1/jobs/${id}/solution?format=${format}`);
@@ -25,12 +32,12 @@ export async function follow(id, on, signal) {
   const headers = { Accept: "text/event-stream" };
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
   if (token) headers.Authorization = `Bearer ${token}`;
-  const response = await fetch(`/v1/jobs/${id}/events`, { headers, signal });
+  const response = await reach(`/v1/jobs/${id}/events`, { headers, signal });
   if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
-    const { value, done } = await reader.read();
+    const { value, done } = await reader.read().catch((e) => { throw lost(e); });
     if (done) return;
     rest += value;
     let end;

@@ -7,7 +7,10 @@ const $ = (id) => document.getElementById(id);
 const stage = $("stage"), map = new MapView($("map"));
 
 let instance = { problem: "tsp", name: "drawn", coords: [], demands: [], capacity: 50, metric: "exact" };
-let job = null;          // {id, abort} while one runs
+let job = null;          // {id, abort, instance} while one runs; it belongs to its instance and is dropped with it
+let opening = 0;         // counts files and generated instances, so that a late answer does not replace a newer one
+let past = [];           // what Undo goes back to
+let result = null;       // the last event of that job
 let finished = null;     // id of the job whose solution can be downloaded
 let steps = [];          // the policy's decisions: [node, [candidate], [probability], [radius]]
 let shots = [];          // the improver's solutions: {t, length, routes}
@@ -16,8 +19,41 @@ let playing = true;
 
 // ---- instance ------------------------------------------------------------------------------------------------
 
+const empty = () => ({ problem: chosenProblem(), name: "drawn", coords: [], demands: [], capacity: Number($("capacity").value), metric: "exact" });
+
+// Everything that replaces the instance goes through here, so that everything can be undone.
+function change(next, fit = true) {
+  if (instance.coords.length || past.length) past.push({ instance, finished, result, steps, shots });
+  if (past.length > 50) past.shift();
+  show(next, fit);
+}
+
+function undo() {
+  const last = past.pop();
+  if (!last) return;
+  show(last.instance, false);
+  ({ finished, result, steps, shots } = last);
+  now = total();
+  if (shots.length) better(shots.pop());
+  if (result) done(result);
+  timeline();
+  buttons();
+}
+
+function drop() {
+  if (!job) return;
+  const old = job;
+  job = null;
+  old.abort.abort();
+  if (old.id) api.cancel(old.id).catch(() => { /* it ends by itself */ });
+}
+
 function show(next, fit = true) {
+  drop();
+  opening++;
   instance = next;
+  result = null;
+  say("");
   finished = null; steps = []; shots = []; now = 0;
   layOut();
   if (fit) map.fit();
@@ -30,6 +66,7 @@ function show(next, fit = true) {
   $("headline").textContent = instance.coords.length
     ? `${instance.name}: ${stops()} stops` : "Draw some stops, generate them, or drop a file. Then press Solve and watch.";
   timeline();
+  buttons();
 }
 
 // Where the stops are drawn. On the globe, degrees of longitude shrink with the latitude, and the date line is crossed.
@@ -49,66 +86,112 @@ function layOut() {
 }
 const stops = () => (instance.coords.length - (instance.problem === "cvrp" ? 1 : 0)).toLocaleString("en");
 
+// Drawing is a mode, so that a stray click changes nothing. A drawn stop counts 1, the depot nothing.
+let drawing = false;
+function setDrawing(on) {
+  drawing = on;
+  $("draw").setAttribute("aria-pressed", String(on));
+  stage.classList.toggle("drawing", on);
+}
 function addStop(x, y) {
-  if (job) return;
-  const next = { ...instance, name: "drawn", labels: undefined, coords: [...instance.coords, [x / narrow, y]], demands: [...(instance.demands ?? [])] };
-  next.demands.push(next.coords.length === 1 ? 0 : 1 + Math.floor(Math.random() * 9));
-  show(next, false);
+  if (!drawing) return;
+  const next = { ...instance, coords: [...instance.coords, [x / narrow, y]] };
+  if (instance.problem === "cvrp") next.demands = [...instance.demands, instance.coords.length ? 1 : 0];
+  if (instance.labels) next.labels = [...instance.labels, `drawn ${next.coords.length}`];
+  change(next, false);
 }
 
 function setProblem(problem) {
   if (problem === instance.problem) return;
-  const demands = instance.coords.map((_, i) => i === 0 ? 0 : instance.demands?.[i] || 1 + (i * 7) % 9);
-  show({ ...instance, problem, demands, capacity: Number($("capacity").value), metric: instance.metric });
+  const told = instance.demands?.length === instance.coords.length && instance.coords.length > 0;
+  const demands = told ? instance.demands : instance.coords.map((_, i) => i === 0 ? 0 : 1);
+  change({ ...instance, problem, demands, capacity: Number($("capacity").value) });
+  if (problem === "cvrp" && instance.coords.length && !told)
+    say("There are no demands: every stop counts 1, and the first one is the depot.");
 }
 
 async function generate() {
+  const ticket = ++opening;
   await guarded(async () => {
-    show(await api.generate({
+    const made = await api.generate({
       problem: chosenProblem(), distribution: $("dist").value, size: Number($("size").value),
       capacity: Number($("capacity").value), seed: Math.floor(Math.random() * 1e9),
-    }));
+    });
+    if (ticket === opening) change(made);
   });
 }
 const chosenProblem = () => document.querySelector("input[name=problem]:checked").value;
 
+// A table with demands that does not say the capacity: asked for, never assumed.
+function askCapacity(name) {
+  const dialog = $("ask");
+  $("ask-text").textContent = `${name} has demands but no capacity. How much does one vehicle carry?`;
+  dialog.returnValue = "";
+  dialog.showModal();
+  return new Promise((resolve) => {
+    dialog.addEventListener("close", () => resolve(dialog.returnValue === "ok" ? Number($("ask-value").value) : 0), { once: true });
+  });
+}
+
 async function open(file) {
-  await guarded(async () => show({ ...(await api.parse(file, Number($("capacity").value))), name: file.name.replace(/\.[a-z]+$/i, "") }));
+  const ticket = ++opening;
+  await guarded(async () => {
+    let read;
+    try { read = await api.parse(file); }
+    catch (e) {
+      if (e.needs !== "capacity" || ticket !== opening) throw e;
+      const capacity = await askCapacity(file.name);
+      if (!capacity) return;
+      read = await api.parse(file, capacity);
+    }
+    if (ticket === opening) change({ ...read, name: file.name.replace(/\.[a-z]+$/i, "") });
+  });
 }
 
 // ---- solving -------------------------------------------------------------------------------------------------
 
 async function solve() {
-  if (job || !instance.coords.length) return;
+  if (job) return;
+  if (!instance.coords.length) { say("There are no stops yet: open a file, generate some, or draw them.", true); return; }
+  if (instance.problem === "cvrp") instance = { ...instance, capacity: Number($("capacity").value) };
+  show(instance, false);
+  setPlaying(true);
+  setDrawing(false);
+  stage.scrollIntoView({ block: "start" }); // on a phone the map is above the button
+  const mine = job = { id: null, abort: new AbortController() };
+  buttons();
+  say("sending the stops");
   await guarded(async () => {
-    if (instance.problem === "cvrp") instance.capacity = Number($("capacity").value);
-    show(instance, false);
-    setPlaying(true);
-    stage.scrollIntoView({ block: "start" }); // on a phone the map is above the button
-    const abort = new AbortController();
-    const { id } = await api.submit({
-      instance, rollouts: Number($("rollouts").value), time: Number($("time").value), seed: Number($("seed").value), watch: true,
-    });
-    job = { id, abort };
-    buttons();
-    say("waiting for a place in the queue");
-    try { await api.follow(id, event, abort.signal); } finally { job = null; buttons(); }
+    try {
+      const { id } = await api.submit({
+        instance, rollouts: Number($("rollouts").value), time: Number($("time").value), seed: Number($("seed").value), watch: true,
+      });
+      mine.id = id;
+      if (job !== mine) { await api.cancel(id); return; } // dropped before it had a name
+      say("waiting for a place in the queue");
+      await api.follow(id, (name, data) => { if (job === mine) event(name, data); }, mine.abort.signal);
+      if (job === mine && !result) throw new Error("the server ended before the solution was there");
+    } catch (e) {
+      if (job === mine) throw e; // what becomes of a dropped job interests nobody
+    } finally {
+      if (job === mine) { job = null; buttons(); }
+    }
   });
 }
 
 function event(name, data) {
   if (name === "steps") steps.push(...data.steps);
-  else if (name === "solution") better(data);
+  else if (name === "solution") better({ t: data.elapsed, ...data });
   else if (name === "progress") say(`${data.stage}: ${data.elapsed.toFixed(1)} s${data.best == null ? "" : `, best ${format(data.best)}`}`);
   else if (name === "done") done(data);
-  else if (name === "failed") say(data.message, true);
+  else if (name === "failed") { result = {}; say(data.message, true); }
   timeline();
 }
 
-function better({ elapsed, length, routes, stage }) {
-  shots.push({ t: elapsed, length, routes, stage });
+function better({ t, length, routes, stage }) {
+  shots.push({ t, length, routes, stage });
   $("constructed").textContent = format(shots[0].length);
-  outcome(length, elapsed, routes.length);
+  outcome(length, t, routes.length);
 }
 
 function outcome(length, seconds, routes) {
@@ -119,14 +202,15 @@ function outcome(length, seconds, routes) {
   $("routes").textContent = routes;
 }
 
-function done(result) {
+function done(data) {
+  result = data;
   finished = result.id;
   outcome(result.length, result.seconds.total, result.routes?.length ?? 1);
   document.querySelectorAll(".downloads button").forEach((b) => { b.disabled = false; });
   say(result.cancelled ? "cancelled: this is the best solution so far, checked" : "solved and checked");
 }
 
-async function cancel() { if (job) await guarded(() => api.cancel(job.id)); }
+async function cancel() { if (job?.id) await guarded(() => api.cancel(job.id)); }
 
 async function download(format) {
   await guarded(async () => {
@@ -183,13 +267,15 @@ function tick() {
 
 function say(text, bad = false) { $("status").textContent = text; $("status").classList.toggle("bad", bad); }
 async function guarded(work) { try { await work(); } catch (e) { if (e.name !== "AbortError") say(e.message, true); } }
-function buttons() { $("solve").disabled = !!job; $("cancel").disabled = !job; }
+function buttons() { $("solve").disabled = !!job; $("cancel").disabled = !job; $("undo").disabled = !past.length; }
 
 map.onclick = addStop;
 document.querySelectorAll("input[name=problem]").forEach((r) => r.addEventListener("change", () => setProblem(r.value)));
 $("generate").onclick = generate;
-$("clear").onclick = () => show({ problem: chosenProblem(), name: "drawn", coords: [], demands: [], capacity: 50, metric: "exact" });
-$("file").onchange = (e) => e.target.files[0] && open(e.target.files[0]);
+$("clear").onclick = () => change(empty());
+$("draw").onclick = () => setDrawing(!drawing);
+$("undo").onclick = undo;
+$("file").onchange = (e) => { if (e.target.files[0]) open(e.target.files[0]); e.target.value = ""; };
 $("solve").onclick = solve;
 $("cancel").onclick = cancel;
 $("first").onclick = () => go(0);
@@ -220,6 +306,8 @@ const KEYS = {
   0: () => map.fit(),
 };
 document.addEventListener("keydown", (e) => {
+  if (e.key === "z" && (e.ctrlKey || e.metaKey) && !e.shiftKey && !/^(INPUT|SELECT)$/.test(e.target.tagName)) { e.preventDefault(); undo(); return; }
+  if ($("ask").open) return;
   if (/^(INPUT|SELECT|BUTTON)$/.test(e.target.tagName) && e.key !== "Escape") return;
   const act = KEYS[e.key];
   if (act && !e.ctrlKey && !e.metaKey && !e.altKey) { e.preventDefault(); act(); }
