@@ -1,4 +1,4 @@
-#include "lab/train/comm.h"
+#include "lab/comm/comm.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Ranks of a distributed run. Built without MPI, or not started by mpirun, there is one rank and every call
  * is a no-op. Only the main thread calls these. */
-#ifndef INVIT_LAB_TRAIN_COMM_H
-#define INVIT_LAB_TRAIN_COMM_H
+#ifndef INVIT_LAB_COMM_COMM_H
+#define INVIT_LAB_COMM_COMM_H
 
 #include "base/error.h"
 
