@@ -1,6 +1,6 @@
 # Two commands to start with, on a fresh Debian machine:
 #     make demo    installs missing packages, builds, solves two bundled instances and draws them
-#     make test    installs what that needs, then every test: release, sanitizers, second compiler, interface, packages, browser, fuzzers
+#     make test    installs what that needs, then every test: style, release, sanitizers, second compiler, interface, packages, browser, fuzzers
 # Then: make install [PREFIX=/usr/local] [DESTDIR=]   make package   make wheel   make format   make clean
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -13,14 +13,17 @@ MAKEFLAGS += --no-print-directory
 .PHONY: all build demo test quick install portable package wheel format clean
 all: build
 
+# Only demo and test install packages; what a build misses, CMake names.
 $(BUILD)/CMakeCache.txt:
-	@scripts/setup build
-	@cmake -S . -B $(BUILD) --log-level=WARNING -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DINVIT_TESTS=OFF
+	@cmake -S . -B $(BUILD) --log-level=WARNING -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DINVIT_TESTS=OFF || \
+	    { echo "On Debian, scripts/setup installs what is missing."; rm -f $(BUILD)/CMakeCache.txt; exit 1; }
 
 build: $(BUILD)/CMakeCache.txt
 	@cmake --build $(BUILD) -j $(JOBS)
 
-demo: build
+demo:
+	@scripts/setup build
+	@$(MAKE) build
 	@scripts/demo $(BUILD)/invit
 
 test:
@@ -29,35 +32,28 @@ test:
 
 # The release tests alone, in a minute.
 quick:
-	@scripts/setup test
 	@JOBS=$(JOBS) scripts/test release
 
-install:
-	@scripts/setup build
+install: $(BUILD)/CMakeCache.txt
 	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS)
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD)
 
 # What others get does not depend on MPI, and not on where it was built.
 portable:
-	@cmake -S . -B $(BUILD)-package --log-level=WARNING -DCMAKE_INSTALL_PREFIX=/usr -DINVIT_PORTABLE=ON \
-	    -DINVIT_TESTS=OFF -DINVIT_MPI=OFF
+	@cmake --preset package --log-level=WARNING -B $(BUILD)-package
 
-package:
-	@scripts/setup package
-	@$(MAKE) portable
+package: portable
 	@cmake --build $(BUILD)-package -j $(JOBS)
 	@cd $(BUILD)-package && cpack -G DEB && ls -l invit_*.deb
 
 # The Python package with library and models inside, for this kind of machine.
-wheel:
-	@scripts/setup wheel
-	@$(MAKE) portable
+wheel: portable
 	@cmake --build $(BUILD)-package -j $(JOBS) --target invit_shared
 	@PYTHON=$(PYTHON) scripts/make-wheel $(BUILD)-package
 
 format:
-	clang-format -i $$(git ls-files '*.c' '*.h')
+	clang-format -i $$(git ls-files '*.c' '*.h' '*.cpp')
 
 clean:
 	rm -rf $(BUILD) $(BUILD)-*

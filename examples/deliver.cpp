@@ -24,7 +24,8 @@ int main()
 
     invit_error err;
     invit_instance *p = nullptr;
-    if (invit_instance_create_cvrp(xy.data(), demand.data(), customers + 1, 50, INVIT_EUC_2D, &p, &err) != INVIT_OK) {
+    if (invit_instance_create_cvrp(xy.data(), demand.data(), customers + 1, 50, INVIT_EUC_2D, &p, &err) !=
+        INVIT_OK) {
         std::fprintf(stderr, "%s\n", err.message);
         return 1;
     }

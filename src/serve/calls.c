@@ -64,7 +64,7 @@ static json_t *read_object(request *r, enum MHD_Result *result)
     }
     json_error_t error;
     json_t *o = json_loadb(r->body ? r->body : "", r->length, JSON_REJECT_DUPLICATES, &error);
-    if (o && json_is_object(o)) return o;
+    if (json_is_object(o)) return o;
     char message[512];
     if (o)
         snprintf(message, sizeof message, "the body must be a JSON object");
