@@ -627,7 +627,12 @@ typedef struct invit_eval_options {
     bool instances;      /* add a table with every instance                                                 */
     const char *against; /* compare with a published column (libraries) or another run's results file       */
     const char *label;   /* what to call this run in tables; NULL: after the model                          */
-    int threads;         /* 0: all cores                                                                    */
+    const char *const
+        *solvers;         /* files: other programs beside, "NAME=COMMAND" with {instance} {solution}        */
+    int32_t solver_count; /* {seconds} {core_seconds} {threads} {seed}                                     */
+    const double *times;  /* files: several limits in seconds, each a run of its own                       */
+    int32_t time_count;
+    int threads; /* 0: all cores                                                                    */
     const invit_control *control;
 } invit_eval_options;
 

@@ -275,9 +275,54 @@ static void refusals(void **state)
     assert_true(says("sol.txt:1:") && says("a reference for another instance"));
 }
 
+/* Another program is this one with another construction: it is run, timed, checked and listed. */
+static void other_solvers_beside(void **state)
+{
+    (void)state;
+    ok("gen cvrp -n 20 -s 5 -o beside.vrp");
+    ok("solve beside.vrp --time 0.2 --construct savings -q -o beside.sol");
+    ok("eval beside.vrp --construct savings --times 0.05,0.1 --figure beside.svg --results beside.csv "
+       "--solver "
+       "'other=" TEST_BINARY " solve {instance} --construct nearest -q --time {seconds} --seed {seed} "
+       "--threads {threads} -o {solution}'");
+    assert_true(says("other core s") && says("limit 0.1 s"));
+    char command[256];
+    snprintf(command, sizeof command, "grep 'cvrplib other@0.1' %s && test -s %s", in_folder("beside.csv"),
+             in_folder("beside.svg"));
+    assert_int_equal(run(command), 0);
+}
+
+static void other_solvers_that_fail(void **state)
+{
+    (void)state;
+    ok("gen tsp -n 12 -s 5 -o fails.tsp");
+    const struct {
+        const char *command, *message;
+    } cases[] = {
+        {"echo no, thanks; exit 3 # {instance} {solution}", "exit code 3: no, thanks"},
+        {"true {instance} {solution}", "wrote no {solution}"},
+        {"kill -9 \\$\\$ # {instance} {solution}", "signal 9"},
+        {"printf 'TYPE: TOUR\\nDIMENSION: 12\\nTOUR_SECTION\\n1\\n1\\n-1\\n' > {solution} # {instance}",
+         "its solution"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char arguments[1024];
+        snprintf(arguments, sizeof arguments,
+                 "eval fails.tsp --construct greedy --time 0.05 --solver \"bad=%s\"", cases[i].command);
+        assert_int_not_equal(invit(arguments), 0);
+        if (!says(cases[i].message)) fail_msg("%s: %s", arguments, said);
+    }
+    assert_int_equal(invit("eval fails.tsp --construct greedy --time 1 --solver bad=true"), 1);
+    assert_true(says("needs {instance} and {solution}"));
+    assert_int_not_equal(invit("eval fails.tsp --construct greedy --solver 'a=b {instance} {solution}'"), 0);
+    assert_true(says("--time"));
+    assert_int_equal(invit("eval fails.tsp --construct greedy --time 1 --figure x.svg"), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(other_solvers_beside, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(other_solvers_that_fail, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(msvdrp_for_both_problems, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(steps_without_a_time_improve, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(two_runs_share_references, make_folder, remove_folder),

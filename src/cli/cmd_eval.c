@@ -8,8 +8,8 @@
 #include <strings.h>
 
 typedef struct eval_values {
-    cli_list models, sets, dists, variants, problems;
-    const char *dir, *results, *against, *best_known, *label, *output, *runs;
+    cli_list models, sets, dists, variants, problems, solvers, times;
+    const char *figure, *dir, *results, *against, *best_known, *label, *output, *runs;
     int limit, rollouts, format, training;
     cli_method method;
     uint64_t data_seed;
@@ -142,6 +142,26 @@ static const cli_option options[] = {
      .type = CLI_BOOL,
      .offset = offsetof(eval_values, instances),
      .help = "msvdrp: list every instance"},
+    {.name = "solver",
+     .modes = FILES,
+     .type = CLI_TEXTS,
+     .offset = offsetof(eval_values, solvers),
+     .metavar = "NAME=COMMAND",
+     .help = "files: run another program beside; the shell gets COMMAND with {instance} {solution} {seconds} "
+             "{core_seconds} {threads} {seed} filled in; may be repeated"},
+    {.name = "times",
+     .modes = FILES,
+     .type = CLI_LIST,
+     .offset = offsetof(eval_values, times),
+     .metavar = "LIST",
+     .fallback = "--time alone",
+     .help = "files: several time limits in seconds, each a run of its own, for the anytime picture"},
+    {.name = "figure",
+     .modes = FILES,
+     .type = CLI_STRING,
+     .offset = offsetof(eval_values, figure),
+     .metavar = "FILE",
+     .help = "with --solver or --times: draw mean gaps over processor seconds (.svg, .png, .pdf)"},
     {.name = "label",
      .modes = SETS | FILES,
      .type = CLI_STRING,
@@ -224,7 +244,9 @@ static const cli_spec spec = {
             "  invit eval msvdrp --sets tsp-100,tsp-1000 --dist uniform --limit 10 --baselines\n"
             "  invit eval msvdrp --results run.csv --resume -f markdown\n"
             "  invit eval tsplib/ cvrplib/ --baselines --against INViT-3V\n"
-            "  invit eval tsplib/ --time 10s\n"};
+            "  invit eval tsplib/ --time 10s\n"
+            "  invit eval cvrplib/ --times 5,15,60 --figure anytime.svg \\\n"
+            "      --solver 'other=other-solver {instance} {solution} -t {core_seconds} -seed {seed}'\n"};
 
 /* What an evaluation comes to. */
 typedef struct outcome {
@@ -296,7 +318,20 @@ static void fill_options(const eval_values *v, const cli_args *args, invit_eval_
     o->instances = v->instances;
     o->against = v->against;
     o->label = v->label;
+    o->solvers = v->solvers.item;
+    o->solver_count = v->solvers.count;
     o->threads = v->common.threads;
+}
+
+/* The time limits of --times; their memory is the caller's to free. */
+static int fill_times(const cli_list *list, double **times)
+{
+    *times = malloc((size_t)(list->count + 1) * sizeof **times);
+    if (!*times) return cli_fail("out of memory");
+    for (int i = 0; i < list->count; i++)
+        if (!cli_number(list->item[i], &(*times)[i]) || !((*times)[i] > 0))
+            return cli_bad_usage("--times: expected seconds above 0, got '%s'", list->item[i]);
+    return CLI_GO;
 }
 
 /* The sets of MSVDRP and their references are inputs that no argument names. */
@@ -341,12 +376,13 @@ static int check_outputs(const eval_values *v, const cli_args *args)
     if (code == CLI_GO) code = check_written(v, args, v->results);
     if (code == CLI_GO) code = cli_check_differs(v->output, v->results, "the results file");
     if (code == CLI_GO) code = cli_check_differs(v->output, v->against, "the results file compared with");
+    if (code == CLI_GO && v->figure) code = cli_check_picture(v->figure);
     return code == CLI_GO ? cli_check_output(v->output) : code;
 }
 
 /* Runs what the first argument names; CLI_GO and an outcome, or an exit code. */
-static int evaluate(const eval_values *v, const cli_args *args, const invit_control *control, outcome *result,
-                    invit_model **model)
+static int evaluate(const eval_values *v, const cli_args *args, const invit_control *control,
+                    const double *times, outcome *result, invit_model **model)
 {
     int code;
     bool sets = strcmp(args->item[0], "msvdrp") == 0, ablation = strcmp(args->item[0], "ablation") == 0;
@@ -365,6 +401,10 @@ static int evaluate(const eval_values *v, const cli_args *args, const invit_cont
         return code;
     fill_options(v, args, &o);
     o.control = control;
+    if (v->figure && v->solvers.count + v->times.count == 0)
+        return cli_bad_usage("--figure needs --solver or --times: it draws gaps over processor seconds");
+    o.times = times;
+    o.time_count = v->times.count;
     if (ablation) {
         if ((code = choose(&v->variants, invit_eval_variant_name, INVIT_EVAL_VARIANTS, a.variant,
                            "variant")) != CLI_GO)
@@ -398,6 +438,9 @@ static int hand_over(const eval_values *v, const outcome *x)
     invit_table_format format = (invit_table_format)v->format;
     int code = x->report ? cli_write_report(x->report, format, v->output) : CLI_OK;
     if (code != CLI_OK && v->output) cli_write_report(x->report, format, NULL); /* hours may be in it */
+    invit_error err;
+    if (v->figure && x->report && invit_report_figure(x->report, v->figure, &err) != INVIT_OK)
+        code = cli_report(&err);
     if (x->status != INVIT_OK) return cli_report(&x->err);
     if (code == CLI_OK && x->failures > 0)
         code = cli_fail("%d instance%s failed", x->failures, x->failures == 1 ? "" : "s");
@@ -422,11 +465,14 @@ int cmd_eval(int argc, char **argv)
     cli_progress progress = {0};
     invit_control control = cli_control(&progress, v.common.quiet);
     if (v.json) v.format = INVIT_TABLE_JSON;
+    double *times = NULL;
     code = check_outputs(&v, &args);
-    if (code == CLI_GO) code = evaluate(&v, &args, &control, &result, model);
+    if (code == CLI_GO) code = fill_times(&v.times, &times);
+    if (code == CLI_GO) code = evaluate(&v, &args, &control, times, &result, model);
     cli_progress_clear(&progress);
     if (code == CLI_GO) code = hand_over(&v, &result);
     invit_report_destroy(result.report);
+    free(times);
     for (int p = 0; p < 2; p++) invit_model_destroy(model[p]);
     cli_args_free(&args);
     return code;

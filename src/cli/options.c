@@ -120,16 +120,16 @@ static int parse_choice(const char *choices, const char *text)
     }
 }
 
-static void append_list(cli_args *args, cli_list *list, const char *text)
+static void append_list(cli_args *args, cli_list *list, const char *text, char separator)
 {
     int more = 1;
-    for (const char *c = text; *c; c++) more += *c == ',';
+    for (const char *c = text; separator && *c; c++) more += *c == separator;
     const char **item = keep(args, sizeof *item * (size_t)(list->count + more));
     if (list->count) memcpy(item, list->item, sizeof *item * (size_t)list->count);
     char *copy = keep(args, strlen(text) + 1);
     strcpy(copy, text);
     for (char *at = copy; at;) {
-        char *comma = strchr(at, ',');
+        char *comma = separator ? strchr(at, separator) : NULL;
         if (comma) *comma = 0;
         if (*at) item[list->count++] = at;
         at = comma ? comma + 1 : NULL;
@@ -147,7 +147,8 @@ static const char *expected(const cli_option *o, char *buffer, size_t size)
                                        [CLI_SECONDS] = "a time such as 10, 10s, 500ms, 2m or 1h",
                                        [CLI_BOOL] = "true or false",
                                        [CLI_STRING] = "text",
-                                       [CLI_LIST] = "text"};
+                                       [CLI_LIST] = "text",
+                                       [CLI_TEXTS] = "text"};
     char low[32], high[32];
     if (o->type == CLI_CHOICE) {
         int at = snprintf(buffer, size, "one of ");
@@ -202,7 +203,11 @@ static int set_value(const cli_option *o, void *values, cli_args *args, const ch
     }
     case CLI_LIST:
         good = *text != 0;
-        if (good) append_list(args, target, text);
+        if (good) append_list(args, target, text, ',');
+        break;
+    case CLI_TEXTS:
+        good = *text != 0;
+        if (good) append_list(args, target, text, 0);
         break;
     }
     bool ranged = o->type <= CLI_SECONDS && (o->min != 0 || o->max != 0);
@@ -376,7 +381,7 @@ static int take(pass *p, const cli_option *o, const char *where, const char *tex
     else if (p->values) {
         bool *given = &p->args->given[o - p->spec->options];
         /* a list on the command line replaces the configuration file's, then grows */
-        if (o->type == CLI_LIST && !*given)
+        if ((o->type == CLI_LIST || o->type == CLI_TEXTS) && !*given)
             *(cli_list *)((char *)p->values + o->offset) = (cli_list){0, NULL};
         *given = true;
         return set_value(o, p->values, p->args, where, text);

@@ -40,7 +40,8 @@ typedef enum cli_type {
     CLI_BOOL,    /* bool; --name, --no-name                                                            */
     CLI_STRING,  /* const char *                                                                       */
     CLI_CHOICE,  /* int: the position of the word in `choices`                                         */
-    CLI_LIST     /* cli_list: a,b,c and/or the flag repeated                                           */
+    CLI_LIST,    /* cli_list: a,b,c and/or the flag repeated                                           */
+    CLI_TEXTS    /* cli_list: the flag repeated, each value as it is                                   */
 } cli_type;
 
 typedef struct cli_list {

@@ -1,261 +1,52 @@
 /* invit eval DIR: folders of TSPLIB and CVRPLIB files, by instance and by the paper's size buckets. */
-#include "lab/eval/eval.h"
+#include "lab/eval/eval_peers.h"
 
 #include "base/clock.h"
-#include "lab/eval/baselines.h"
-#include "lab/eval/eval_known.h"
 #include "lab/eval/eval_work.h"
 #include "lab/eval/statistics.h"
 #include "problem/metric.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-
-typedef struct library_item {
-    char *path;
-    int32_t index;            /* of the instance in its file */
-    char key[128];            /* what the journal calls it: its name, or where it is when the name is taken */
-    invit_instance *instance; /* NULL: could not be read */
-    double reference;         /* NaN: none               */
-    const char *beside; /* ending of the file beside the instance that it is from; NULL: another source */
-    dev_t device;       /* which file it is, whatever its path */
-    ino_t inode;
-    const inv_published_instance *published;
-    inv_outcome outcome;
-    double other; /* gap of the run or column compared with */
-} library_item;
-
-typedef struct library {
-    const invit_eval_options *o;
-    inv_known_list known; /* of --best-known */
-    inv_comm *comm;
-    inv_journal *journal, *against; /* files on rank 0 only */
-    int against_method;             /* published column, or -1 */
-    library_item *item;
-    int32_t count, room;
-} library;
-
-/* ---- collecting --------------------------------------------------------------------------------- */
-
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-    return n > m && strcasecmp(s + n - m, end) == 0;
-}
-
-static invit_status add_item(library *lib, const char *path, library_item **out, invit_error *err)
-{
-    if (lib->count == lib->room) {
-        int32_t room = lib->room ? 2 * lib->room : 64;
-        library_item *bigger = realloc(lib->item, (size_t)room * sizeof *bigger);
-        if (!bigger) return inv_no_memory(err, (size_t)room * sizeof *bigger);
-        lib->item = bigger;
-        lib->room = room;
-    }
-    library_item *x = &lib->item[lib->count];
-    memset(x, 0, sizeof *x);
-    x->reference = x->other = NAN;
-    x->path = strdup(path);
-    if (!x->path) return inv_no_memory(err, strlen(path));
-    lib->count++;
-    *out = x;
-    return INVIT_OK;
-}
-
-/* All instances of a file. One that cannot be read becomes an item with the reason, and ends the file. A file
- * that is there already, by any path, is not taken twice. */
-static invit_status add_file(library *lib, const char *path, invit_error *err)
-{
-    invit_reader *reader = NULL;
-    invit_error why = {0};
-    struct stat st = {0};
-    if (stat(path, &st) == 0)
-        for (int32_t i = 0; i < lib->count; i++)
-            if (lib->item[i].device == st.st_dev && lib->item[i].inode == st.st_ino) return INVIT_OK;
-    int32_t first = lib->count;
-    invit_status status = INVIT_OK, read = invit_reader_open(path, &reader, &why);
-    for (;;) {
-        invit_instance *p = NULL;
-        library_item *x = NULL;
-        if (read == INVIT_OK) read = invit_reader_next(reader, &p, &why);
-        if (read == INVIT_OK && !p) break;
-        status = add_item(lib, path, &x, err);
-        if (status != INVIT_OK) {
-            invit_instance_destroy(p);
-            break;
-        }
-        x->instance = p;
-        x->index = lib->count - 1 - first;
-        if (read == INVIT_OK) continue;
-        snprintf(x->outcome.error, sizeof x->outcome.error, "%.250s", why.message);
-        break;
-    }
-    invit_reader_close(reader);
-    for (int32_t i = first; i < lib->count; i++) {
-        lib->item[i].device = st.st_dev;
-        lib->item[i].inode = st.st_ino;
-    }
-    return status;
-}
-
-static invit_status add_path(library *lib, const char *path, invit_error *err)
-{
-    struct stat st;
-    if (stat(path, &st) != 0) return inv_fail(err, INVIT_ERR_IO, "%s: %s", path, strerror(errno));
-    if (!S_ISDIR(st.st_mode)) return add_file(lib, path, err);
-    invit_status status = INVIT_OK;
-    DIR *dir = opendir(path);
-    if (!dir) return inv_fail(err, INVIT_ERR_IO, "%s: %s", path, strerror(errno));
-    bool any = false;
-    struct dirent *e;
-    while ((e = readdir(dir))) {
-        char file[4096];
-        if (!ends_with(e->d_name, ".tsp") && !ends_with(e->d_name, ".vrp")) continue;
-        any = true;
-        if ((size_t)snprintf(file, sizeof file, "%s/%s", path, e->d_name) >= sizeof file) {
-            status = inv_fail(err, INVIT_ERR_INPUT, "%s/%s: name too long", path, e->d_name);
-            break;
-        }
-        INV_TRY(add_file(lib, file, err));
-    }
-    if (status == INVIT_OK && !any)
-        status = inv_fail(err, INVIT_ERR_INPUT, "%s: no .tsp or .vrp file in this folder", path);
-done:
-    closedir(dir);
-    return status;
-}
-
-static int32_t size_of(const library_item *x)
-{
-    return x->instance ? x->instance->n - (x->instance->problem == INVIT_CVRP) : INT32_MAX;
-}
-
-/* TSP before CVRP, then by size, then by file and the place in it; what could not be read comes last. */
-static int by_problem_and_size(const void *a, const void *b)
-{
-    const library_item *x = a, *y = b;
-    int p = x->instance ? (int)x->instance->problem : 2, q = y->instance ? (int)y->instance->problem : 2;
-    if (p != q) return p - q;
-    if (size_of(x) != size_of(y)) return size_of(x) < size_of(y) ? -1 : 1;
-    int by_path = strcmp(x->path, y->path);
-    return by_path ? by_path : x->index - y->index;
-}
-
-/* ---- references --------------------------------------------------------------------------------- */
-
-/* The file beside the instance that has its name and that ending. */
-static void path_beside(const library_item *x, const char *end, char *path, size_t size)
-{
-    const char *slash = strrchr(x->path, '/'), *dot = strrchr(slash ? slash : x->path, '.');
-    int stem = dot ? (int)(dot - x->path) : (int)strlen(x->path);
-    snprintf(path, size, "%.*s%s", stem, x->path, end);
-}
-
-/* The length of the solution in that file, once it has been checked. */
-static invit_status checked_length(const library_item *x, const char *path, double *value, invit_error *err)
-{
-    invit_solution *s = NULL;
-    invit_check_result check;
-    invit_solution_info info;
-    INV_CHECK(invit_solution_read(path, x->instance, x->index, &s, &info, err));
-    invit_status status = invit_check(x->instance, s, &check, err);
-    invit_solution_destroy(s);
-    INV_CHECK(status);
-    if (!check.feasible)
-        return inv_fail(err, INVIT_ERR_INPUT, "%s: not a solution of %s: %s", path, x->path, check.message);
-    if (!isnan(info.length) && fabs(info.length - check.length) > INV_STATED_TOLERANCE * check.length)
-        return inv_fail(err, INVIT_ERR_INPUT, "%s: states length %.9g, but on %s it is %.9g", path,
-                        info.length, x->path, check.length);
-    *value = check.length;
-    return INVIT_OK;
-}
-
-/* A solution file beside the instance. One with the usual ending of the problem has to fit; one with the
- * other problem's is looked at last, and may well belong to an instance of that problem. */
-static invit_status from_solution_beside(library_item *x, invit_error *err)
-{
-    static const char *const ends[2][3] = {{".opt.tour", ".tour", ".sol"}, {".sol", ".opt.tour", ".tour"}};
-    bool cvrp = x->instance->problem == INVIT_CVRP;
-    int own = cvrp ? 1 : 2; /* how many of the endings are the problem's own */
-    for (int i = 0; i < 3; i++) {
-        char path[4200];
-        struct stat st;
-        path_beside(x, ends[cvrp][i], path, sizeof path);
-        if (stat(path, &st) != 0) continue;
-        invit_error why = {0};
-        invit_status status = checked_length(x, path, &x->reference, &why);
-        if (status != INVIT_OK && i >= own) continue;
-        if (status != INVIT_OK && err) *err = why;
-        if (status == INVIT_OK) x->beside = ends[cvrp][i];
-        return status;
-    }
-    return INVIT_OK;
-}
-
-/* Library names tell the number of nodes (eil51, X-n101-k25). One that does not fit is another instance. */
-static bool name_has_size(const invit_instance *p)
-{
-    for (const char *s = p->name; *s; s++)
-        if (*s >= '0' && *s <= '9') return strtol(s, NULL, 10) == p->n;
-    return false;
-}
-
-static invit_status find_reference(const library *lib, library_item *x, invit_error *err)
-{
-    const char *name = x->instance->name;
-    const inv_known *k = inv_known_find(&lib->known, name);
-    bool library = name_has_size(x->instance);
-    if (library) x->published = inv_published_instance_find(x->instance->problem, name);
-    if (k) x->reference = k->length;
-    if (k || (library && invit_best_known(name, &x->reference))) return INVIT_OK;
-    return from_solution_beside(x, err);
-}
 
 /* ---- running ------------------------------------------------------------------------------------ */
 
-static const char *set_name(const library_item *x)
-{
-    return x->instance && x->instance->problem == INVIT_CVRP ? "cvrplib" : "tsplib";
-}
-
-static bool can_run(const library *lib, const library_item *x)
+static bool can_run(const inv_library *lib, const inv_library_item *x)
 {
     return x->instance &&
            (lib->o->solve.construct != INVIT_CONSTRUCT_INVIT || lib->o->model[x->instance->problem]);
 }
 
-static void take_outcome(const library *lib, library_item *x)
+static void take_outcome(const inv_library *lib, inv_library_item *x)
 {
     if (can_run(lib, x)) {
-        x->outcome = *inv_journal_find(lib->journal, set_name(x), x->key);
+        x->outcome = *inv_journal_find(lib->journal, inv_library_set(x), x->key);
     } else {
-        x->outcome = (inv_outcome){.nodes = size_of(x), .length = NAN};
+        x->outcome = (inv_outcome){.nodes = inv_library_size(x), .length = NAN};
         snprintf(x->outcome.error, sizeof x->outcome.error, "no model for %s among those given",
                  x->instance->problem == INVIT_TSP ? "TSP" : "CVRP");
     }
     x->outcome.reference = x->reference; /* a better one may have come since the result was written */
     x->outcome.gap = inv_gap_percent(x->outcome.length, x->reference);
-    const inv_outcome *y = lib->against ? inv_journal_find(lib->against, set_name(x), x->key) : NULL;
+    const inv_outcome *y = lib->against ? inv_journal_find(lib->against, inv_library_set(x), x->key) : NULL;
     if (y)
         x->other = inv_gap_percent(y->length, x->reference);
     else if (lib->against_method >= 0 && x->published)
         x->other = x->published->gap[lib->against_method];
 }
 
-static invit_status run_items(library *lib, invit_error *err)
+static invit_status run_items(inv_library *lib, invit_error *err)
 {
     int32_t count = 0;
     inv_task *task = malloc(((size_t)lib->count + 1) * sizeof *task);
     if (!task) return inv_no_memory(err, (size_t)lib->count * sizeof *task);
     for (int32_t i = 0; i < lib->count; i++) {
-        library_item *x = &lib->item[i];
-        if (can_run(lib, x)) task[count++] = (inv_task){x->instance, set_name(x), x->key, x->reference};
+        inv_library_item *x = &lib->item[i];
+        if (can_run(lib, x))
+            task[count++] = (inv_task){x->instance, inv_library_set(x), x->key, x->reference};
     }
     invit_status status = inv_eval_tasks(lib->o, lib->comm, lib->journal, task, count, err);
     free(task);
@@ -263,15 +54,15 @@ static invit_status run_items(library *lib, invit_error *err)
 }
 
 /* After an interrupt: what was not measured is left out, and the error says how much there is. */
-static invit_status keep_finished(library *lib, int32_t *finished, invit_error *err)
+static invit_status keep_finished(inv_library *lib, int32_t *finished, invit_error *err)
 {
     int32_t asked = 0;
     *finished = 0;
     for (int32_t i = 0; i < lib->count; i++) {
-        library_item *x = &lib->item[i];
+        inv_library_item *x = &lib->item[i];
         if (!can_run(lib, x)) continue;
         asked++;
-        if (inv_journal_find(lib->journal, set_name(x), x->key)) {
+        if (inv_journal_find(lib->journal, inv_library_set(x), x->key)) {
             ++*finished;
         } else {
             invit_instance_destroy(x->instance);
@@ -291,16 +82,16 @@ static bool shown(invit_problem problem, int method)
 
 /* Names the files beside instances that references are from, as far as there is room: a gap to one's own
  * earlier solution should not be taken for one to the best known. */
-static void note_beside(const library *lib, invit_problem problem, char *note, size_t size)
+static void note_beside(const inv_library *lib, invit_problem problem, char *note, size_t size)
 {
     enum { NAMED = 8 };
     int32_t files = 0;
     note[0] = 0;
     for (int32_t i = 0; i < lib->count; i++) {
-        const library_item *x = &lib->item[i];
+        const inv_library_item *x = &lib->item[i];
         if (!x->instance || x->instance->problem != problem || !x->beside || files++ >= NAMED) continue;
         char path[4200];
-        path_beside(x, x->beside, path, sizeof path);
+        inv_library_beside(x, x->beside, path, sizeof path);
         snprintf(
             note + strlen(note), size - strlen(note), "%s%.200s",
             files > 1 ? ", " : "References from files beside the instances, not best-known lengths: ", path);
@@ -309,7 +100,8 @@ static void note_beside(const library *lib, invit_problem problem, char *note, s
     if (files) snprintf(note + strlen(note), size - strlen(note), ".");
 }
 
-static void instance_table(const library *lib, invit_report *report, invit_problem problem, const char *label)
+static void instance_table(const inv_library *lib, invit_report *report, invit_problem problem,
+                           const char *label)
 {
     inv_table *t = inv_report_table(report, problem == INVIT_TSP ? "TSP by instance: gap in percent"
                                                                  : "CVRP by instance: gap in percent");
@@ -322,7 +114,7 @@ static void instance_table(const library *lib, invit_report *report, invit_probl
     for (int m = 0; lib->o->baselines && m < INV_PUBLISHED_METHODS; m++)
         if (shown(problem, m)) inv_table_column(t, inv_published_method[m], true);
     for (int32_t i = 0; i < lib->count; i++) {
-        const library_item *x = &lib->item[i];
+        const inv_library_item *x = &lib->item[i];
         if (!x->instance || x->instance->problem != problem) continue;
         inv_table_row(t);
         inv_table_text(t, "%s", x->instance->name);
@@ -342,14 +134,14 @@ static void instance_table(const library *lib, invit_report *report, invit_probl
         inv_table_note(t, "%s%s%s", source, source[0] && beside[0] ? " " : "", beside);
 }
 
-static double bucket_mean(const library *lib, const inv_bucket *b, int method, int32_t *count)
+static double bucket_mean(const inv_library *lib, const inv_bucket *b, int method, int32_t *count)
 {
     double sum = 0;
     *count = 0;
     for (int32_t i = 0; i < lib->count; i++) {
-        const library_item *x = &lib->item[i];
-        if (!x->instance || x->instance->problem != b->problem || size_of(x) < b->lowest ||
-            size_of(x) > b->highest)
+        const inv_library_item *x = &lib->item[i];
+        if (!x->instance || x->instance->problem != b->problem || inv_library_size(x) < b->lowest ||
+            inv_library_size(x) > b->highest)
             continue;
         double gap = method < 0 ? x->outcome.gap : x->published ? x->published->gap[method] : NAN;
         if (isnan(gap)) continue;
@@ -361,7 +153,8 @@ static double bucket_mean(const library *lib, const inv_bucket *b, int method, i
 
 /* Published columns are averaged over the very instances of this run: a fair comparison also when some are
  * missing. */
-static void bucket_table(const library *lib, invit_report *report, invit_problem problem, const char *label)
+static void bucket_table(const inv_library *lib, invit_report *report, invit_problem problem,
+                         const char *label)
 {
     inv_table *t = inv_report_table(report, problem == INVIT_TSP
                                                 ? "TSP by size: mean gap in percent on these instances"
@@ -424,7 +217,7 @@ static invit_status comparison_row(inv_table *t, const char *name, const double 
     return INVIT_OK;
 }
 
-static invit_status comparison_table(const library *lib, invit_report *report, invit_problem problem,
+static invit_status comparison_table(const inv_library *lib, invit_report *report, invit_problem problem,
                                      invit_error *err)
 {
     static const char *const names[] = {"against", "pairs", "gap %",  "other gap %",
@@ -441,7 +234,7 @@ static invit_status comparison_table(const library *lib, invit_report *report, i
         if (chosen ? !lib->o->against : !shown(problem, m) || m == lib->against_method) continue;
         int32_t n = 0;
         for (int32_t i = 0; i < lib->count; i++) {
-            const library_item *x = &lib->item[i];
+            const inv_library_item *x = &lib->item[i];
             if (!x->instance || x->instance->problem != problem) continue;
             ours[n] = x->outcome.gap;
             other[n++] = chosen ? x->other : x->published ? x->published->gap[m] : NAN;
@@ -460,7 +253,7 @@ done:
     return status;
 }
 
-static void failure_table(const library *lib, invit_report *report)
+static void failure_table(const inv_library *lib, invit_report *report)
 {
     inv_table *t = inv_report_table(report, "Failed");
     inv_table_column(t, "file", false);
@@ -475,7 +268,7 @@ static void failure_table(const library *lib, invit_report *report)
 
 /* ---- the whole ---------------------------------------------------------------------------------- */
 
-static invit_status choose_comparison(library *lib, invit_error *err)
+static invit_status choose_comparison(inv_library *lib, invit_error *err)
 {
     lib->against_method = -1;
     if (!lib->o->against) return INVIT_OK;
@@ -485,52 +278,10 @@ static invit_status choose_comparison(library *lib, invit_error *err)
     return inv_journal_read(lib->o->against, &lib->against, err);
 }
 
-/* The journal knows instances by their names; of two with the same name the second goes by its place. */
-static void name_items(library *lib)
-{
-    for (int32_t i = 0; i < lib->count; i++) {
-        library_item *x = &lib->item[i];
-        if (!x->instance) continue;
-        snprintf(x->key, sizeof x->key, "%s", x->instance->name);
-        for (int32_t k = 0; k < i; k++) {
-            if (!lib->item[k].instance || strcmp(lib->item[k].key, x->key) != 0) continue;
-            size_t n = strlen(x->path), keep = n < 100 ? n : 100;
-            snprintf(x->key, sizeof x->key, "%s (%d)", x->path + n - keep, i);
-            break;
-        }
-    }
-}
-
-/* Reads the files and finds the references; what cannot be used keeps its reason. The limit keeps the
- * smallest. */
-static invit_status open_library(library *lib, const char *const *paths, int32_t count, invit_error *err)
-{
-    if (lib->o->best_known) INV_CHECK(inv_known_read(lib->o->best_known, &lib->known, err));
-    for (int32_t i = 0; i < count; i++) INV_CHECK(add_path(lib, paths[i], err));
-    for (int32_t i = 0; i < lib->count; i++) {
-        invit_error why = {0};
-        library_item *x = &lib->item[i];
-        if (!x->instance || find_reference(lib, x, &why) == INVIT_OK) continue;
-        snprintf(x->outcome.error, sizeof x->outcome.error, "%.250s", why.message);
-        invit_instance_destroy(x->instance);
-        x->instance = NULL;
-    }
-    qsort(lib->item, (size_t)lib->count, sizeof *lib->item, by_problem_and_size);
-    int32_t readable = 0;
-    for (int32_t i = 0; i < lib->count; i++) {
-        library_item *x = &lib->item[i];
-        if (!x->instance || lib->o->limit == 0 || readable++ < lib->o->limit) continue;
-        invit_instance_destroy(x->instance);
-        x->instance = NULL;
-    }
-    name_items(lib);
-    return INVIT_OK;
-}
-
 /* A model for TSP and a folder of CVRPs: say so once instead of for every file. */
-static invit_status check_models(const library *lib, invit_error *err)
+static invit_status check_models(const inv_library *lib, invit_error *err)
 {
-    const library_item *without = NULL;
+    const inv_library_item *without = NULL;
     for (int32_t i = 0; i < lib->count; i++) {
         if (can_run(lib, &lib->item[i])) return INVIT_OK;
         if (lib->item[i].instance) without = &lib->item[i];
@@ -541,7 +292,7 @@ static invit_status check_models(const library *lib, invit_error *err)
                     tsp ? "TSP" : "CVRP", without->path);
 }
 
-static invit_status open_journals(library *lib, invit_error *err)
+static invit_status open_journals(inv_library *lib, invit_error *err)
 {
     char key[512];
     bool first = inv_comm_rank(lib->comm) == 0;
@@ -550,13 +301,13 @@ static invit_status open_journals(library *lib, invit_error *err)
     return inv_journal_open(first ? lib->o->results : NULL, key, lib->o->resume, &lib->journal, err);
 }
 
-static invit_status library_report(library *lib, invit_report **out, int32_t *failures, invit_error *err)
+static invit_status library_report(inv_library *lib, invit_report **out, int32_t *failures, invit_error *err)
 {
     char label[96];
     bool has[2] = {false, false};
     INV_CHECK(inv_report_create(out, err));
     for (int32_t i = 0; i < lib->count; i++) {
-        library_item *x = &lib->item[i];
+        inv_library_item *x = &lib->item[i];
         if (x->instance) {
             take_outcome(lib, x);
             has[x->instance->problem] = true;
@@ -577,7 +328,7 @@ static invit_status library_report(library *lib, invit_report **out, int32_t *fa
 invit_status invit_eval_files(const invit_eval_options *o, const char *const *paths, int32_t count,
                               invit_report **out, int32_t *failures, invit_error *err)
 {
-    library lib = {.o = o};
+    inv_library lib = {.o = o};
     invit_status status, ran;
     int32_t finished = 0;
     *failures = 0;
@@ -587,10 +338,15 @@ invit_status invit_eval_files(const invit_eval_options *o, const char *const *pa
             return inv_fail(err, INVIT_ERR_ARGUMENT, "%s is a model for the other problem",
                             invit_model_path(o->model[p]));
     INV_CHECK(inv_comm_create(&lib.comm, err));
-    status = open_library(&lib, paths, count, err);
+    status = inv_library_open(&lib, paths, count, err);
     if (status == INVIT_OK) status = check_models(&lib, err);
     if (status == INVIT_OK) status = open_journals(&lib, err);
     INV_TRY(inv_comm_agree(lib.comm, status, err));
+    if (inv_peers_wanted(o)) {
+        status = inv_peers_report(&lib, out, failures, err);
+        if (status == INVIT_ERR_CANCELLED && *out) inv_report_partial(*out, err);
+        goto done;
+    }
     ran = run_items(&lib, err);
     if (ran == INVIT_ERR_CANCELLED)
         ran = keep_finished(&lib, &finished, err);
@@ -601,12 +357,7 @@ invit_status invit_eval_files(const invit_eval_options *o, const char *const *pa
     if (ran != INVIT_OK && *out) inv_report_partial(*out, err);
     status = ran;
 done:
-    for (int32_t i = 0; i < lib.count; i++) {
-        free(lib.item[i].path);
-        invit_instance_destroy(lib.item[i].instance);
-    }
-    free(lib.item);
-    inv_known_free(&lib.known);
+    inv_library_close(&lib);
     inv_journal_close(lib.journal);
     inv_journal_close(lib.against);
     inv_comm_destroy(lib.comm);

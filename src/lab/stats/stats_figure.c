@@ -79,7 +79,9 @@ invit_status invit_report_figure(const invit_report *data, const char *path, inv
     invit_status status = INVIT_OK;
     int count = 0;
     panel *panels = NULL;
-    const inv_table *t = data->tables > 0 ? data->table[0] : NULL;
+    const inv_table *t = NULL;
+    for (int32_t i = 0; i < data->tables && !t; i++)
+        if (data->table[i] && data->table[i]->drawn) t = data->table[i];
     if (!t || data->failed || t->failed || !t->drawn || t->rows == 0)
         return inv_fail(err, INVIT_ERR_ARGUMENT, "there is nothing to draw in this report");
     panels = calloc(MAX_PANELS, sizeof *panels);
