@@ -221,8 +221,8 @@ static void mistakes_are_explained(void **state)
     says("nothing to decide");
 }
 
-/* SIGTERM in the middle of a long run; returns the exit code. */
-static int stopped_after(useconds_t wait, const char *const *arguments)
+/* A signal in the middle of a long run; returns the exit code. */
+static int signalled_after(useconds_t wait, int signal, const char *const *arguments)
 {
     pid_t child = fork();
     if (child == 0) {
@@ -231,11 +231,16 @@ static int stopped_after(useconds_t wait, const char *const *arguments)
         _exit(9);
     }
     usleep(wait);
-    kill(child, SIGTERM);
+    kill(child, signal);
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     return WEXITSTATUS(status);
+}
+
+static int stopped_after(useconds_t wait, const char *const *arguments)
+{
+    return signalled_after(wait, SIGTERM, arguments);
 }
 
 /* The best so far is written, and it passes the check. */
@@ -244,8 +249,11 @@ static void a_signal_gives_the_best_so_far(void **state)
     (void)state;
     const char *const arguments[] = {"invit", "solve", "a.tsp", "-c",           "greedy", "--time",
                                      "100",   "-q",    "-o",    "stopped.tour", NULL};
-    assert_int_equal(stopped_after(700000, arguments), 0);
-    must(run("check a.tsp stopped.tour"));
+    static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(signalled_after(700000, signals[i], arguments), 0);
+        must(run("check a.tsp stopped.tour && rm stopped.tour"));
+    }
 }
 
 /* Also when the policy has not made a whole tour yet. */

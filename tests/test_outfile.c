@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char directory[64];
@@ -182,6 +183,38 @@ static void a_closed_pipe_is_an_error(void **state)
     close(ends[1]);
 }
 
+static void a_killed_process_leaves_nothing(void **state)
+{
+    (void)state;
+    inv_outfile *f;
+    invit_error err;
+    pid_t child = fork();
+    if (child == 0) {
+        if (inv_outfile_open(in_directory("a"), &f, &err) != INVIT_OK) _exit(1);
+        for (int i = 0; i < 100000; i++) inv_outfile_puts(f, "0123456789");
+        raise(SIGKILL);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    /* what a file system without nameless files kept is gone after the next write of that name */
+    assert_int_equal(inv_outfile_open(in_directory("a"), &f, &err), INVIT_OK);
+    inv_outfile_puts(f, "text");
+    assert_int_equal(inv_outfile_close(f, &err), INVIT_OK);
+    assert_int_equal(entries(), 1);
+}
+
+static void a_link_to_nothing_is_refused(void **state)
+{
+    (void)state;
+    inv_outfile *f;
+    invit_error err;
+    assert_int_equal(symlink("nowhere", in_directory("link")), 0);
+    assert_int_equal(inv_outfile_open(in_directory("link"), &f, &err), INVIT_ERR_IO);
+    assert_non_null(strstr(err.message, "does not exist"));
+    assert_int_equal(entries(), 1);
+}
+
 static void bad_paths_are_named(void **state)
 {
     (void)state;
@@ -197,10 +230,11 @@ int main(void)
 {
 #define WITH_DIRECTORY(f) cmocka_unit_test_setup_teardown(f, make_directory, remove_directory)
     const struct CMUnitTest tests[] = {
-        WITH_DIRECTORY(appears_only_when_closed),    WITH_DIRECTORY(abandoned_output_leaves_the_old_file),
-        WITH_DIRECTORY(links_and_modes_survive),     WITH_DIRECTORY(large_output_is_whole),
-        cmocka_unit_test(a_full_disk_is_an_error),   WITH_DIRECTORY(a_disk_that_fills_up_leaves_nothing),
-        cmocka_unit_test(a_closed_pipe_is_an_error), WITH_DIRECTORY(bad_paths_are_named),
+        WITH_DIRECTORY(a_killed_process_leaves_nothing), WITH_DIRECTORY(a_link_to_nothing_is_refused),
+        WITH_DIRECTORY(appears_only_when_closed),        WITH_DIRECTORY(abandoned_output_leaves_the_old_file),
+        WITH_DIRECTORY(links_and_modes_survive),         WITH_DIRECTORY(large_output_is_whole),
+        cmocka_unit_test(a_full_disk_is_an_error),       WITH_DIRECTORY(a_disk_that_fills_up_leaves_nothing),
+        cmocka_unit_test(a_closed_pipe_is_an_error),     WITH_DIRECTORY(bad_paths_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,10 @@
+#define _GNU_SOURCE /* O_TMPFILE */
 #include "base/outfile.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +19,7 @@ struct inv_outfile {
     bool own_fd;     /* false for standard output                                */
     char *path;      /* what messages call it                                    */
     char *final;     /* where it goes in the end (symbolic links followed), NULL when written directly */
-    char *temporary; /* where it is until then                                   */
+    char *temporary; /* where it is until then, or NULL while it has no name     */
     int failed;      /* errno of the first write that failed, 0 while all is well */
     size_t used;
     char buffer[BUFFER + INV_OUTFILE_RESERVE];
@@ -36,14 +39,64 @@ static invit_status fail(const inv_outfile *f, const char *what, int code, invit
     return inv_fail(err, INVIT_ERR_IO, "%s: cannot %s: %s", f->path, what, strerror(code));
 }
 
+/* The folder of a path, to be freed. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash) return strdup(".");
+    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+/* Gives `name` the n-th name beside `final` that this process may use. */
+static void name_beside(const char *final, int n, char *name, size_t size)
+{
+    snprintf(name, size, "%s.partial-%ld-%d", final, (long)getpid(), n);
+}
+
+/* Removes what processes that were killed have left of this file. */
+static void remove_leftovers(const char *final)
+{
+    const char *slash = strrchr(final, '/'), *base = slash ? slash + 1 : final;
+    size_t length = strlen(base);
+    char *folder = folder_of(final);
+    DIR *dir = folder ? opendir(folder) : NULL;
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        long pid;
+        int number;
+        if (strncmp(e->d_name, base, length) != 0 ||
+            sscanf(e->d_name + length, ".partial-%ld-%d", &pid, &number) != 2)
+            continue;
+        if (kill((pid_t)pid, 0) != 0 && errno == ESRCH) unlinkat(dirfd(dir), e->d_name, 0);
+    }
+    if (dir) closedir(dir);
+    free(folder);
+}
+
+/* A file without a name in the folder of `final`: a process that is killed leaves nothing behind. Not every file
+ * system has such files, and giving them a name needs /proc. */
+static bool open_nameless(inv_outfile *f, mode_t mode)
+{
+#ifdef O_TMPFILE
+    if (access("/proc/self/fd", X_OK) != 0) return false;
+    char *folder = folder_of(f->final);
+    f->fd = folder ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode) : -1;
+    free(folder);
+#else
+    (void)mode;
+#endif
+    f->own_fd = f->fd >= 0;
+    return f->own_fd;
+}
+
 /* Creates a new file beside `final`; its name is taken by no other process, so two writers cannot mix. */
-static invit_status open_beside(inv_outfile *f, mode_t mode, invit_error *err)
+static invit_status open_named(inv_outfile *f, mode_t mode, invit_error *err)
 {
     size_t room = strlen(f->final) + 64;
+    remove_leftovers(f->final);
     f->temporary = malloc(room);
     if (!f->temporary) return inv_no_memory(err, room);
     for (int i = 0; i < 1000; i++) {
-        snprintf(f->temporary, room, "%s.partial-%ld-%d", f->final, (long)getpid(), i);
+        name_beside(f->final, i, f->temporary, room);
         f->fd = open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (f->fd >= 0 || errno != EEXIST) break;
     }
@@ -55,6 +108,38 @@ static invit_status open_beside(inv_outfile *f, mode_t mode, invit_error *err)
     }
     f->own_fd = true;
     return INVIT_OK;
+}
+
+/* Gives the finished file a name beside `final`, from where it is renamed. */
+static invit_status give_name(inv_outfile *f, invit_error *err)
+{
+    char from[64];
+    size_t room = strlen(f->final) + 64;
+    int linked = -1;
+    f->temporary = malloc(room);
+    if (!f->temporary) return inv_no_memory(err, room);
+    snprintf(from, sizeof from, "/proc/self/fd/%d", f->fd);
+    for (int i = 0; i < 1000 && linked != 0; i++) {
+        name_beside(f->final, i, f->temporary, room);
+        linked = linkat(AT_FDCWD, from, AT_FDCWD, f->temporary, AT_SYMLINK_FOLLOW);
+        if (linked != 0 && errno != EEXIST) break;
+    }
+    if (linked == 0) return INVIT_OK;
+    int code = errno;
+    free(f->temporary);
+    f->temporary = NULL;
+    return fail(f, "put in place", code, err);
+}
+
+/* Where a path leads: what exists there must be writable, and a link must lead somewhere. */
+static invit_status resolve(inv_outfile *f, const char *path, bool exists, invit_error *err)
+{
+    struct stat info;
+    if (!exists && lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
+        return inv_fail(err, INVIT_ERR_IO, "%s: is a symbolic link to a file that does not exist", path);
+    if (exists && access(path, W_OK) != 0) return fail(f, "write", errno, err);
+    f->final = exists ? realpath(path, NULL) : strdup(path);
+    return f->final ? INVIT_OK : fail(f, "resolve", errno, err);
 }
 
 invit_status inv_outfile_open(const char *path, inv_outfile **out, invit_error *err)
@@ -78,9 +163,9 @@ invit_status inv_outfile_open(const char *path, inv_outfile **out, invit_error *
         f->own_fd = true;
     } else {
         bool exists = stat(path, &info) == 0;
-        f->final = exists ? realpath(path, NULL) : strdup(path);
-        if (!f->final) INV_TRY(fail(f, "resolve", errno, err));
-        INV_TRY(open_beside(f, exists ? info.st_mode & 0777 : 0666, err));
+        mode_t mode = exists ? info.st_mode & 0777 : 0666;
+        INV_TRY(resolve(f, path, exists, err));
+        if (!open_nameless(f, mode)) INV_TRY(open_named(f, mode, err));
     }
     *out = f;
     f = NULL;
@@ -162,8 +247,7 @@ invit_status inv_outfile_flush(inv_outfile *f, invit_error *err)
 /* Makes the new name itself survive a power cut. Not every file system can; the data is safe either way. */
 static void sync_directory(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    char *directory = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    char *directory = folder_of(path);
     int fd = directory ? open(directory, O_RDONLY | O_CLOEXEC) : -1;
     if (fd >= 0) {
         fsync(fd);
@@ -177,6 +261,7 @@ invit_status inv_outfile_close(inv_outfile *f, invit_error *err)
     invit_status status = INVIT_OK;
     INV_TRY(inv_outfile_flush(f, err));
     if (f->final && fsync(f->fd) != 0) INV_TRY(fail(f, "write", errno, err));
+    if (f->final && !f->temporary) INV_TRY(give_name(f, err));
     if (f->own_fd) {
         int fd = f->fd;
         f->fd = -1;

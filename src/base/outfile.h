@@ -7,7 +7,9 @@
 
 typedef struct inv_outfile inv_outfile;
 
-/* The directory must exist. The error names the path. */
+/* The directory must exist. A file that is there must be writable; a symbolic link is followed, and one to a file that
+ * does not exist is refused. A process that is killed leaves nothing behind where the file system has files without
+ * names (Linux's O_TMPFILE), else a NAME.partial-PID-N that the next write of NAME removes. The error names the path. */
 invit_status inv_outfile_open(const char *path, inv_outfile **out, invit_error *err);
 
 /* Space for at least `bytes` more bytes (at most INV_OUTFILE_RESERVE); inv_outfile_advance says how many were

@@ -33,6 +33,9 @@ const volatile int *cli_cancel_flag(void)
         polite.sa_flags = SA_RESTART;
         sigaction(SIGINT, &polite, NULL);
         sigaction(SIGTERM, &polite, NULL);
+        struct sigaction before; /* under nohup a hang-up stays without effect */
+        if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(SIGHUP, &polite, NULL);
         installed = true;
     }
     return &cancel;

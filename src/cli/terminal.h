@@ -12,14 +12,14 @@ typedef struct cli_progress {
 } cli_progress;
 
 /* A control for the library's long calls: progress goes to one line on standard error (terminals only, a few
- * times a second), Ctrl-C and SIGTERM raise its cancel flag. */
+ * times a second), Ctrl-C, SIGTERM and SIGHUP raise its cancel flag. */
 invit_control cli_control(cli_progress *progress, bool quiet);
 /* A line of your own, throttled in the same way. */
 void cli_progress_line(cli_progress *progress, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Erases the line: before any other output, and at the end. */
 void cli_progress_clear(cli_progress *progress);
 
-/* The flag that Ctrl-C and SIGTERM raise; the first call installs the handlers. A second Ctrl-C ends the
+/* The flag that Ctrl-C, SIGTERM and SIGHUP raise; the first call installs the handlers. A second Ctrl-C ends the
  * program. */
 const volatile int *cli_cancel_flag(void);
 bool cli_cancelled(void);
