@@ -120,6 +120,35 @@ INVIT_API const double *invit_instance_coords(const invit_instance *instance);
 INVIT_API const int32_t *invit_instance_demands(const invit_instance *instance);
 INVIT_API int64_t invit_instance_capacity(const invit_instance *instance);
 
+/* ---- routes as people drive them: matrices, limits, vehicles, open ends, time windows ------------------ */
+
+/* A TSP instance from distances[i][j], from i to j, symmetric or not, without coordinates; the array is copied. O(n^2). */
+INVIT_API invit_status invit_instance_create_matrix(const double *distances, int64_t n, invit_instance **out,
+                                                    invit_error *err);
+/* Gives an instance its own `distances` or `durations`, n rows of n numbers >= 0; the diagonal does not count. Without
+ * durations, travel times are distances / speed. */
+INVIT_API invit_status invit_instance_set_matrix(invit_instance *instance, const char *name,
+                                                 const double *values, int64_t n, invit_error *err);
+/* One number per node: `demands` (decimals are kept exactly, by scaling), `service` (time at a stop), `earliest` and
+ * `latest` (start of service; of the depot: leave, be back; NaN: none), or both as `time_windows`, two per node. */
+INVIT_API invit_status invit_instance_set_array(invit_instance *instance, const char *name,
+                                                const double *values, int64_t count, invit_error *err);
+/* One value, as text: `capacity`; `vehicles` (at most so many routes, or "fewest": fewer routes before shorter ones);
+ * `open` ("yes": routes end at their last stop); `start_node`, `end_node` (TSP: a path between them); `max_length`,
+ * `max_duration` (travel, waiting and service; "480", "8:00" or "8h"), `max_stops` of a route; `speed` (distance per unit of
+ * time; with longitudes and latitudes km/h, and times are minutes). "none" takes a limit away. What routes need makes a TSP
+ * into a CVRP whose depot is the first node. */
+INVIT_API invit_status invit_instance_set(invit_instance *instance, const char *name, const char *value,
+                                          invit_error *err);
+/* The value of one of these names, NaN when there is none; and of the arrays and matrices (not of demands), or NULL. Also
+ * told: `plain` (1: nothing of all this), `timed`, `clock` (1: times were given as hh:mm), `has_coords`, `symmetric`,
+ * `fewest`, `demand_scale` (what demands were multiplied with). */
+INVIT_API double invit_instance_get(const invit_instance *instance, const char *name);
+INVIT_API const double *invit_instance_array(const invit_instance *instance, const char *name);
+/* INVIT_ERR_INPUT, with the stop and the rule, when no solution can exist: windows that close before they open, a stop that
+ * cannot be served even alone, more load than the vehicles carry. invit_solve asks this too. O(n). */
+INVIT_API invit_status invit_instance_validate(const invit_instance *instance, invit_error *err);
+
 /* ---- reading instances --------------------------------------------------------------------------------- */
 
 typedef enum invit_format {
@@ -259,6 +288,20 @@ typedef struct invit_check_result {
  * not an error. O(n). */
 INVIT_API invit_status invit_check(const invit_instance *instance, const invit_solution *solution,
                                    invit_check_result *result, invit_error *err);
+
+/* A stop of a route as it is driven, the depot at both ends included. Times are those of a vehicle that leaves as late as
+ * it can without arriving later at the end. */
+typedef struct invit_stop {
+    int32_t node;
+    double leg, distance;               /* from the stop before, and from the beginning of the route */
+    double load;                        /* after this stop                                  */
+    double arrival, waiting, departure; /* waiting lies between arrival and the start of service */
+} invit_stop;
+
+/* Stops of route r in the order they are driven, into an array with room for two more than its nodes; returns how many.
+ * O(stops). */
+INVIT_API int32_t invit_schedule(const invit_instance *instance, const invit_solution *solution, int32_t r,
+                                 invit_stop *stops);
 
 /* The best known length of a library instance (TSPLIB optima, CVRPLIB X), by name; false when there is none. */
 INVIT_API bool invit_best_known(const char *name, double *value);

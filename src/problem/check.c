@@ -18,6 +18,13 @@ static double euclidean(const double *a, const double *b)
                 dy * dy); /* exact for exact squares, as CEIL_2D needs; hypot() does not promise that */
 }
 
+/* The nearest whole number, halves up. (floor(v + 0.5) is wrong just below a half, and above 2^52.) */
+static double nearest_whole(double v)
+{
+    double down = floor(v);
+    return v - down >= 0.5 ? down + 1 : down;
+}
+
 /* TSPLIB 95, section 2.4: the input is DDD.MM, the distance in kilometres on a sphere. */
 static double geographical(const double *a, const double *b, bool rounded)
 {
@@ -60,11 +67,11 @@ static double edge(invit_metric metric, const double *a, const double *b, bool r
     case INVIT_HAVERSINE:
         return great_circle(a, b);
     case INVIT_ATT: { /* pseudo-Euclidean: rounded, and up when rounding made it shorter */
-        double dx = a[0] - b[0], dy = a[1] - b[1], r = sqrt((dx * dx + dy * dy) / 10.0), t = floor(r + 0.5);
+        double dx = a[0] - b[0], dy = a[1] - b[1], r = sqrt((dx * dx + dy * dy) / 10.0), t = nearest_whole(r);
         return !rounded ? r : t < r ? t + 1 : t;
     }
     case INVIT_EUC_2D:
-        return rounded ? floor(euclidean(a, b) + 0.5) : euclidean(a, b);
+        return rounded ? nearest_whole(euclidean(a, b)) : euclidean(a, b);
     case INVIT_CEIL_2D:
         return rounded ? ceil(euclidean(a, b)) : euclidean(a, b);
     case INVIT_DIMACS: /* cut to one decimal */
@@ -130,9 +137,11 @@ static bool visits_each_once(const invit_instance *p, const invit_solution *s, u
     return true;
 }
 
+/* The vehicles' limit of load. */
 static bool keeps_capacity(const invit_instance *p, const invit_solution *s, invit_check_result *result)
 {
     const int32_t *demand = invit_instance_demands(p);
+    double scale = invit_instance_get(p, "demand_scale");
     if (!demand) return true;
     for (int32_t r = 0; r < invit_solution_routes(s); r++) {
         int32_t count;
@@ -140,10 +149,204 @@ static bool keeps_capacity(const invit_instance *p, const invit_solution *s, inv
         int64_t load = 0;
         for (int32_t i = 0; i < count; i++) load += demand[node[i]];
         if (load > invit_instance_capacity(p)) {
-            refuse(result, "route %d: load %lld exceeds the capacity, %lld", r + 1, (long long)load,
-                   (long long)invit_instance_capacity(p));
+            refuse(result, "route %d: load %.10g exceeds the capacity, %.10g", r + 1, (double)load / scale,
+                   (double)invit_instance_capacity(p) / scale);
             return false;
         }
+    }
+    return true;
+}
+
+/* ---- the way ------------------------------------------------------------------------------------------- */
+
+/* What the checker needs to know of an instance, looked up once. */
+typedef struct facts {
+    const invit_instance *p;
+    int64_t n;
+    const double *xy, *distances, *durations, *service, *earliest, *latest;
+    invit_metric metric;
+    bool routes, open, clock, plain;
+    double speed, max_length, max_duration, max_stops, vehicles; /* limits: NaN when there is none */
+    double from, to;                                             /* of a path: NaN where it is free */
+} facts;
+
+static facts look_up(const invit_instance *p)
+{
+    return (facts){.p = p,
+                   .n = invit_instance_nodes(p),
+                   .xy = invit_instance_coords(p),
+                   .distances = invit_instance_array(p, "distances"),
+                   .durations = invit_instance_array(p, "durations"),
+                   .service = invit_instance_array(p, "service"),
+                   .earliest = invit_instance_array(p, "earliest"),
+                   .latest = invit_instance_array(p, "latest"),
+                   .metric = invit_instance_metric(p),
+                   .routes = invit_instance_problem(p) == INVIT_CVRP,
+                   .open = invit_instance_get(p, "open") != 0,
+                   .clock = invit_instance_get(p, "clock") != 0,
+                   .plain = invit_instance_get(p, "plain") != 0,
+                   .speed = invit_instance_get(p, "speed"),
+                   .max_length = invit_instance_get(p, "max_length"),
+                   .max_duration = invit_instance_get(p, "max_duration"),
+                   .max_stops = invit_instance_get(p, "max_stops"),
+                   .vehicles = invit_instance_get(p, "vehicles"),
+                   .from = invit_instance_get(p, "start_node"),
+                   .to = invit_instance_get(p, "end_node")};
+}
+
+static double way(const facts *f, int32_t a, int32_t b, bool rounded)
+{
+    if (f->distances) return f->distances[(size_t)a * (size_t)f->n + (size_t)b];
+    return edge(f->metric, f->xy + 2 * (size_t)a, f->xy + 2 * (size_t)b, rounded);
+}
+
+static double travel_time(const facts *f, int32_t a, int32_t b)
+{
+    return f->durations ? f->durations[(size_t)a * (size_t)f->n + (size_t)b] : way(f, a, b, true) / f->speed;
+}
+
+static bool is_path(const facts *f)
+{
+    return !f->routes && (f->open || !isnan(f->from) || !isnan(f->to));
+}
+
+/* Limits are kept up to what rounding does to sums. */
+static bool above(double value, double limit)
+{
+    return !isnan(limit) && value > limit + 1e-8 * fmax(1, fabs(limit));
+}
+
+/* ---- the rules of routes --------------------------------------------------------------------------------- */
+
+static const char *told_time(const facts *f, double time, char text[40])
+{
+    if (f->clock && fabs(time) < 1e9) {
+        /* arrivals round up: "arrives 12:00, closes 12:00" would not say what is wrong */
+        long long minutes = (long long)ceil(time - 1e-6);
+        snprintf(text, 40, "%02lld:%02lld", minutes / 60, minutes % 60);
+    } else {
+        snprintf(text, 40, "%.10g", time);
+    }
+    return text;
+}
+
+static const char *told_node(const facts *f, int32_t node, char text[96])
+{
+    const char *label = invit_instance_label(f->p, node);
+    int n = snprintf(text, 96, "stop %d", (int)node);
+    if (label && *label) snprintf(text + n, 96 - (size_t)n, " '%.60s'", label);
+    return text;
+}
+
+/* Drives the route, leaving the depot at `leave`: refuses what comes too late. Returns when it ends. */
+static bool drive(const facts *f, const int32_t *node, int32_t count, int32_t route, double leave,
+                  double *end, double *waited, invit_check_result *result)
+{
+    char who[96], a[40], b[40];
+    double time = leave;
+    int32_t before = 0;
+    *waited = 0;
+    for (int32_t i = 0; i < count; i++) {
+        time += travel_time(f, before, node[i]);
+        if (f->latest && above(time, f->latest[node[i]])) {
+            if (result)
+                refuse(result, "route %d: %s: arrives %s, closes %s", route + 1, told_node(f, node[i], who),
+                       told_time(f, time, a), told_time(f, f->latest[node[i]], b));
+            return false;
+        }
+        if (f->earliest && time < f->earliest[node[i]]) {
+            *waited += f->earliest[node[i]] - time;
+            time = f->earliest[node[i]];
+        }
+        if (f->service) time += f->service[node[i]];
+        before = node[i];
+    }
+    if (!f->open) time += travel_time(f, before, 0);
+    if (!f->open && f->latest && above(time, f->latest[0])) {
+        if (result)
+            refuse(result, "route %d: is back at the depot %s, which closes %s", route + 1,
+                   told_time(f, time, a), told_time(f, f->latest[0], b));
+        return false;
+    }
+    *end = time;
+    return true;
+}
+
+/* The shortest time from departure to end: leaving later saves waiting, and some departure that just saves all
+ * the waiting before one stop, or as much as windows allow, is best. Bisection on the departure: the end does not
+ * come earlier by leaving later, and the duration falls until the end starts to move. */
+static double shortest_duration(const facts *f, const int32_t *node, int32_t count, double leave, double end,
+                                double waited)
+{
+    double best = end - leave, low = 0, high = waited, until, rest;
+    if (waited <= 0) return best;
+    for (int i = 0; i < 100; i++) {
+        double later = 0.5 * (low + high);
+        bool kept = drive(f, node, count, 0, leave + later, &until, &rest, NULL) &&
+                    leave + later <= f->latest[0] && until <= end + 1e-9 * fmax(1, fabs(end));
+        if (kept) best = fmin(best, until - (leave + later));
+        *(kept ? &low : &high) = later;
+    }
+    if (drive(f, node, count, 0, leave + waited, &until, &rest, NULL) && leave + waited <= f->latest[0])
+        best = fmin(best, until - (leave + waited));
+    return best;
+}
+
+static bool keeps_times(const facts *f, const int32_t *node, int32_t count, int32_t route,
+                        invit_check_result *result)
+{
+    char a[40], b[40];
+    double end, waited, leave = f->earliest ? f->earliest[0] : 0;
+    if (!f->earliest && isnan(f->max_duration)) return true;
+    if (!drive(f, node, count, route, leave, &end, &waited, result)) return false;
+    if (!above(end - leave, f->max_duration)) return true;
+    double duration = f->earliest ? shortest_duration(f, node, count, leave, end, waited) : end - leave;
+    if (!above(duration, f->max_duration)) return true;
+    refuse(result, "route %d: takes %s, longer than max_duration, %s", route + 1, told_time(f, duration, a),
+           told_time(f, f->max_duration, b));
+    return false;
+}
+
+static bool keeps_route(const facts *f, const int32_t *node, int32_t count, int32_t route,
+                        invit_check_result *result)
+{
+    if (above(count, f->max_stops)) {
+        refuse(result, "route %d: %d stops, more than max_stops, %.0f", route + 1, count, f->max_stops);
+        return false;
+    }
+    double length = way(f, 0, node[0], true);
+    for (int32_t i = 1; i < count; i++) length += way(f, node[i - 1], node[i], true);
+    if (!f->open) length += way(f, node[count - 1], 0, true);
+    if (above(length, f->max_length)) {
+        refuse(result, "route %d: is %.10g long, longer than max_length, %.10g", route + 1, length,
+               f->max_length);
+        return false;
+    }
+    return keeps_times(f, node, count, route, result);
+}
+
+static bool keeps_rules(const facts *f, const invit_solution *s, invit_check_result *result)
+{
+    int32_t used = 0, routes = invit_solution_routes(s), count = 0;
+    if (f->plain) return true;
+    if (!f->routes) {
+        const int32_t *node = invit_solution_route(s, 0, &count);
+        if (!isnan(f->from) && node[0] != (int32_t)f->from)
+            refuse(result, "the path begins at node %d, not at start_node, %d", node[0], (int)f->from);
+        else if (!isnan(f->to) && node[count - 1] != (int32_t)f->to)
+            refuse(result, "the path ends at node %d, not at end_node, %d", node[count - 1], (int)f->to);
+        else
+            return true;
+        return false;
+    }
+    for (int32_t r = 0; r < routes; r++) {
+        const int32_t *node = invit_solution_route(s, r, &count);
+        if (count > 0 && !keeps_route(f, node, count, r, result)) return false;
+        used += count > 0;
+    }
+    if (above(used, f->vehicles)) {
+        refuse(result, "%d routes, more than the %.0f vehicles", used, f->vehicles);
+        return false;
     }
     return true;
 }
@@ -162,24 +365,22 @@ static void add(sum *s, double v)
     s->total = t;
 }
 
-static void measure(const invit_instance *p, const invit_solution *s, invit_check_result *result)
+static void measure(const facts *f, const invit_solution *s, invit_check_result *result)
 {
-    const double *xy = invit_instance_coords(p);
-    invit_metric metric = invit_instance_metric(p);
-    bool cvrp = invit_instance_problem(p) == INVIT_CVRP;
     sum by_rule = {0}, exact = {0};
     for (int32_t r = 0; r < invit_solution_routes(s); r++) {
         int32_t count;
         const int32_t *node = invit_solution_route(s, r, &count);
         if (count == 0) continue;
-        int32_t before = cvrp ? 0 : node[count - 1];
-        for (int32_t i = 0; i < count + cvrp; i++) {
+        result->routes++;
+        bool closed = f->routes ? !f->open : !is_path(f);
+        int32_t before = f->routes ? 0 : closed ? node[count - 1] : node[0];
+        for (int32_t i = f->routes || closed ? 0 : 1; i < count + (f->routes && closed); i++) {
             int32_t here = i < count ? node[i] : 0;
-            add(&by_rule, edge(metric, xy + 2 * (size_t)before, xy + 2 * (size_t)here, true));
-            add(&exact, edge(metric, xy + 2 * (size_t)before, xy + 2 * (size_t)here, false));
+            add(&by_rule, way(f, before, here, true));
+            add(&exact, way(f, before, here, false));
             before = here;
         }
-        result->routes++;
     }
     result->length = by_rule.total + by_rule.rest;
     result->length_exact = exact.total + exact.rest;
@@ -198,9 +399,10 @@ invit_status invit_check(const invit_instance *p, const invit_solution *s, invit
         }
         return INVIT_ERR_MEMORY;
     }
-    if (visits_each_once(p, s, seen, result) && keeps_capacity(p, s, result)) {
+    facts f = look_up(p);
+    if (visits_each_once(p, s, seen, result) && keeps_capacity(p, s, result) && keeps_rules(&f, s, result)) {
         result->feasible = true;
-        measure(p, s, result);
+        measure(&f, s, result);
     }
     free(seen);
     return INVIT_OK;

@@ -18,6 +18,7 @@ invit_status inv_instance_alloc(invit_problem problem, int64_t n, invit_instance
     p->problem = problem;
     p->n = (int32_t)n;
     p->first_id = 1;
+    p->scale = 1;
     p->xy = malloc((size_t)n * 2 * sizeof *p->xy);
     p->name = strdup("unnamed");
     if (problem == INVIT_CVRP) p->demand = calloc((size_t)n, sizeof *p->demand);

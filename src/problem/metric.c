@@ -34,9 +34,12 @@ double inv_length(const invit_instance *p, const invit_solution *s)
         const int32_t *v = s->nodes + s->start[r];
         int32_t m = s->start[r + 1] - s->start[r];
         if (m == 0) continue;
-        for (int32_t i = 1; i < m; i++) total += inv_edge(p, v[i - 1], v[i]);
-        total += p->problem == INVIT_CVRP ? inv_edge(p, 0, v[0]) + inv_edge(p, v[m - 1], 0)
-                                          : inv_edge(p, v[m - 1], v[0]);
+        for (int32_t i = 1; i < m; i++) total += inv_distance(p, v[i - 1], v[i]);
+        if (p->problem == INVIT_CVRP)
+            total +=
+                inv_distance(p, 0, v[0]) + (p->rules && p->rules->open ? 0 : inv_distance(p, v[m - 1], 0));
+        else if (!inv_is_path(p))
+            total += inv_distance(p, v[m - 1], v[0]);
     }
     return total;
 }

@@ -11,17 +11,24 @@
 double inv_geo_distance(const double *a, const double *b);
 double inv_haversine_distance(const double *a, const double *b);
 
+/* The nearest whole number, halves up, for v >= 0. With 0.5 itself the sum would be rounded up to a whole number
+ * just below a half, and to an even one above 2^52; with the number before it, halves still are rounded up. */
+static inline double inv_round_half_up(double v)
+{
+    return floor(v + 0.49999999999999994);
+}
+
 /* Length of the edge a-b by the instance's own rule (rounded where TSPLIB rounds). a, b point at {x, y}. */
 static inline double inv_metric_distance(invit_metric metric, const double *a, const double *b)
 {
     double dx = a[0] - b[0], dy = a[1] - b[1];
     switch (metric) {
     case INVIT_EUC_2D:
-        return floor(sqrt(dx * dx + dy * dy) + 0.5);
+        return inv_round_half_up(sqrt(dx * dx + dy * dy));
     case INVIT_CEIL_2D:
         return ceil(sqrt(dx * dx + dy * dy));
     case INVIT_ATT: {
-        double r = sqrt((dx * dx + dy * dy) / 10), t = floor(r + 0.5);
+        double r = sqrt((dx * dx + dy * dy) / 10), t = inv_round_half_up(r);
         return t < r ? t + 1 : t;
     }
     case INVIT_GEO:
@@ -46,6 +53,13 @@ static inline double inv_edge(const invit_instance *p, int32_t i, int32_t j)
 static inline bool inv_is_plain(const invit_instance *p)
 {
     return !p->rules;
+}
+
+/* A TSP whose tour is not closed. */
+static inline bool inv_is_path(const invit_instance *p)
+{
+    const inv_rules *r = p->rules;
+    return p->problem == INVIT_TSP && r && (r->open || r->start >= 0 || r->end >= 0);
 }
 
 /* Lengths are whole numbers, by the metric's rule. */

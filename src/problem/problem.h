@@ -8,7 +8,8 @@
 #define INV_FARTHEST 1e18
 
 /* What a route must keep besides capacity, and distances that coordinates do not give. Times are in the unit
- * of durations. */
+ * of durations. A TSP has only matrices, ends and `open` (a path between any two nodes); all else makes it a
+ * CVRP, perhaps with demands of 0. */
 typedef struct inv_rules {
     double max_length;   /* of a route; INFINITY: none                                                   */
     double max_duration; /* of a route: travel, service and waiting; INFINITY: none                      */
@@ -19,12 +20,13 @@ typedef struct inv_rules {
     int32_t start, end;  /* TSP: a path from/to these nodes; -1: free. Both -1: a closed tour            */
     double *service;     /* [n] or NULL                                                                  */
     double *earliest;    /* [n] earliest and latest start of service, or both NULL; depot: leave, be back */
-    double *latest;
-    double *distance; /* [n][n] row: from, column: to; or NULL: by the metric                         */
-    double *duration; /* [n][n] or NULL: distance / speed                                             */
-    double speed;     /* distance per unit of time (1)                                                */
-    bool symmetric;   /* distance (and duration) matrices are, or there are none                      */
-    bool has_xy;      /* coordinates are given, or may be used for pictures and neighbours            */
+    double *latest;      /* INFINITY: no end                                                             */
+    double *distance;    /* [n][n] row: from, column: to; or NULL: by the metric                         */
+    double *duration;    /* [n][n] or NULL: distance / speed                                             */
+    double speed;        /* distance per unit of time (1)                                                */
+    bool symmetric;      /* distance (and duration) matrices are, or there are none                      */
+    bool has_xy;         /* coordinates are given, or may be used for pictures and neighbours            */
+    bool clock;          /* times are minutes and were given as hh:mm: they are written so               */
 } inv_rules;
 
 struct invit_instance {
@@ -34,6 +36,7 @@ struct invit_instance {
     double *xy;       /* [n][2]                                                  */
     int32_t *demand;  /* [n], CVRP only; demand[0] = 0                           */
     int64_t capacity; /* CVRP only                                               */
+    int32_t scale;    /* demands and capacity are the given ones times 1, 10, 100, ... */
     int32_t
         first_id;  /* what the file calls its lowest node; written back by solution writers of TSPLIB tours */
     char *name;    /* never NULL                                              */
@@ -59,6 +62,24 @@ invit_status inv_check_nodes(const invit_instance *p, const invit_solution *s, i
 /* The instance's rules, made (nothing demanded) when it has none. */
 invit_status inv_instance_rules(invit_instance *p, inv_rules **out, invit_error *err);
 void inv_rules_destroy(inv_rules *rules);
+/* Makes a TSP into a CVRP without demands and with any capacity, the first node its depot. */
+invit_status inv_make_routes(invit_instance *p, invit_error *err);
+/* Takes over demands [n] (NULL: as they are) and the capacity (0: as it is), which may have decimals: both are
+ * then scaled, exactly. */
+invit_status inv_set_demands(invit_instance *p, const double *demand, double capacity, invit_error *err);
+/* Matrices [n][n] that the instance takes over, whatever comes of it; the diagonal does not count. */
+invit_status inv_take_matrix(invit_instance *p, bool durations, double *matrix, invit_error *err);
+/* Is time told: service, windows, durations, a speed or a limit of them? */
+bool inv_is_timed(const invit_instance *p);
+/* Are there demands at all, other than 0? */
+bool inv_has_demands(const invit_instance *p);
+/* "stop 17 'Meier'", counted as the file does: what messages call a node. At most INV_NODE_TEXT bytes. */
+enum { INV_NODE_TEXT = 96, INV_TIME_TEXT = 40 };
+const char *inv_node_text(const invit_instance *p, int32_t node, char text[INV_NODE_TEXT]);
+/* "12:40" where the instance's times were given so, else the number. */
+const char *inv_time_text(const invit_instance *p, double time, char text[INV_TIME_TEXT]);
+/* Parses "8:30" (minutes; *clock is set then), "90", "90min", "1.5h"; false when it is nothing of that. */
+bool inv_parse_time(const char *text, double *minutes, bool *clock);
 
 /* HAVERSINE: a longitude within -180..180; and all of an instance's, laid out without a break at the date
  * line. */

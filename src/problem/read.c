@@ -215,6 +215,17 @@ void invit_reader_set_capacity(invit_reader *r, int64_t capacity)
     r->state.capacity = capacity;
 }
 
+/* Messages about what a file holds begin with its name; those of code that does not know it get it here. */
+static invit_status name_the_file(const invit_reader *r, invit_status status, invit_error *err)
+{
+    char message[sizeof err->message];
+    if (!err || status == INVIT_ERR_MEMORY || strncmp(err->message, r->text.name, strlen(r->text.name)) == 0)
+        return status;
+    snprintf(message, sizeof message, "%s", err->message);
+    snprintf(err->message, sizeof err->message, "%.200s: %.800s", r->text.name, message);
+    return status;
+}
+
 invit_status invit_reader_next(invit_reader *r, invit_instance **out, invit_error *err)
 {
     *out = NULL;
@@ -224,7 +235,8 @@ invit_status invit_reader_next(invit_reader *r, invit_instance **out, invit_erro
             err, INVIT_ERR_ARGUMENT,
             "%s: a capacity can be given along with a CSV table only; this file has its own or needs none",
             r->text.name);
-    INV_CHECK(r->next(&r->text, &r->state, &p, err));
+    invit_status read = r->next(&r->text, &r->state, &p, err);
+    if (read != INVIT_OK) return name_the_file(r, read, err);
     if (p && strcmp(p->name, "unnamed") == 0) {
         char name[512];
         if (r->state.many)

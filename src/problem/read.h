@@ -32,6 +32,10 @@ invit_format inv_detect_format(inv_text *t);
 char inv_table_separator(const char *p);
 bool inv_is_remark(const char *p);
 
+/* EDGE_WEIGHT_FORMAT by its name, -1 when there is no such one; and the section that is in it, as n rows of n. */
+int inv_matrix_format(const char *name, size_t length);
+invit_status inv_read_edge_weights(inv_text *t, int format, int64_t n, double **out, invit_error *err);
+
 /* Coordinates that grow as they are read. */
 typedef struct inv_points {
     double *xy;

@@ -285,6 +285,10 @@ invit_status invit_solve(const invit_instance *instance, const invit_model *mode
     *solution = NULL;
     take_control(&r);
     INV_TRY(check_options(&r, err));
+    INV_TRY(invit_instance_validate(instance, err));
+    if (!inv_is_plain(instance))
+        INV_TRY(inv_fail(err, INVIT_ERR_UNSUPPORTED,
+                         "%s: routes with rules or matrices can be checked, not solved", instance->name));
     r.o.threads = inv_threads(r.o.threads);
     /* A number of iterations alone is meant to be reproducible: no clock then. */
     if (r.o.seconds < 0) r.o.seconds = r.o.iterations >= 0 ? INFINITY : invit_default_seconds(instance->n);
