@@ -511,7 +511,7 @@ typedef struct invit_train_options {
     int64_t threads; /* threads: 0 = all cores                                                            */
     bool exact;      /* exact: single precision throughout, no bfloat16                                   */
     char views[64];  /* views: k_a, k_1, ... as in "15,35"                                                */
-    int64_t dim, ff, heads, layers, decoder_layers;
+    int64_t dim, ff, heads, action_layers, state_layers, decoder_layers;
     bool invariant;
     bool turned;       /* turned: the invariant layer turns views too, not as published                     */
     char data[512];    /* data: "uniform:100,clustered:200-500:2": distribution:size[-size][:share]         */
@@ -566,6 +566,7 @@ INVIT_API void invit_train_defaults(invit_problem problem, invit_train_method me
 /* One row of the table of options: key, what its value looks like, what it means. Returns false past the end. */
 typedef struct invit_option_info {
     const char *key, *value, *help;
+    bool hidden; /* an old name that is still understood */
 } invit_option_info;
 INVIT_API bool invit_train_option(int i, invit_option_info *info);
 /* Sets one option from text; the error says what was expected. */

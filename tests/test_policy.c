@@ -444,8 +444,9 @@ static void a_grown_model_decides_the_same(void **state)
             continue;
         }
         assert_int_equal(inv_model_create(&more, &grown, NULL), INVIT_OK);
-        assert_int_equal(inv_model_grow(m, grown), m->config.state_views > 0); /* no view, nothing to copy */
-        assert_false(inv_model_grow(grown, m));
+        assert_int_equal(inv_model_grow(m, grown, 5),
+                         m->config.state_views > 0); /* no view, nothing to copy */
+        assert_false(inv_model_grow(grown, m, 5));
         if (m->config.state_views > 0) {
             invit_instance *p = make_instance(more.problem, 50, RANDOM, 1);
             states list = {0};
@@ -465,6 +466,62 @@ static void a_grown_model_decides_the_same(void **state)
         invit_model_destroy(grown);
         invit_model_destroy(m);
     }
+}
+
+/* Log-probabilities of the fast forward pass of two models on the same states agree within `tolerance`. */
+static void assert_same_decisions(const struct invit_model *a, const struct invit_model *b, float tolerance)
+{
+    enum { WIDTH = 64 };
+    static float one[WIDTH], two[WIDTH];
+    inv_prepared *wa = NULL, *wb = NULL;
+    inv_policy *pa = NULL, *pb = NULL;
+    invit_instance *p = make_instance(a->config.problem, 60, RANDOM, 2);
+    states list = {0};
+    random_rollout(p, &b->config, 1, &list);
+    assert_int_equal(inv_prepared_create(a, INV_EXACT, &wa, NULL), INVIT_OK);
+    assert_int_equal(inv_prepared_create(b, INV_EXACT, &wb, NULL), INVIT_OK);
+    assert_int_equal(inv_policy_create(wa, 1, false, &pa, NULL), INVIT_OK);
+    assert_int_equal(inv_policy_create(wb, 1, false, &pb, NULL), INVIT_OK);
+    for (int32_t i = 0; i < list.count; i++) {
+        assert_int_equal(inv_policy_forward(pa, &list.s[i], 1, one, NULL), INVIT_OK);
+        assert_int_equal(inv_policy_forward(pb, &list.s[i], 1, two, NULL), INVIT_OK);
+        for (int32_t j = 0; j < inv_candidates(&a->config); j++)
+            assert_true(one[j] == two[j] || fabsf(one[j] - two[j]) < tolerance);
+    }
+    inv_policy_destroy(pa);
+    inv_policy_destroy(pb);
+    inv_prepared_destroy(wa);
+    inv_prepared_destroy(wb);
+    states_free(&list);
+    invit_instance_destroy(p);
+}
+
+/* New encoder layers, alone and together with a new view, begin as identities; what they begin with differs
+ * from seed to seed, and they have a gradient. */
+static void new_layers_change_no_decision(void **state)
+{
+    (void)state;
+    for (int v = 0; v < VARIANTS; v++)
+        for (int kind = 0; kind < 3; kind++) {
+            inv_config more = variants[v].config;
+            struct invit_model *m = make_model(&variants[v].config, 3), *grown = NULL, *other = NULL;
+            if (kind != 1) more.action_layers += 2;
+            if (kind != 0) more.state_layers += 1;
+            bool view = kind == 2 && more.state_views > 0 && more.state_k[more.state_views - 1] < 40;
+            if (view) more.state_k[more.state_views++] = 40;
+            assert_int_equal(inv_model_create(&more, &grown, NULL), INVIT_OK);
+            assert_int_equal(inv_model_create(&more, &other, NULL), INVIT_OK);
+            assert_true(inv_model_grow(m, grown, 5));
+            assert_true(inv_model_grow(m, other, 6));
+            assert_false(inv_model_grow(grown, m, 5));
+            assert_same_decisions(m, grown, 2e-4f);
+            assert_same_decisions(m, other, 2e-4f);
+            if (kind != 1 || more.state_views > 0)
+                assert_memory_not_equal(grown->param, other->param, grown->params * sizeof(float));
+            invit_model_destroy(other);
+            invit_model_destroy(grown);
+            invit_model_destroy(m);
+        }
 }
 
 /* All that happens to a state when the whole instance is moved, scaled, rotated and perhaps mirrored. */
@@ -547,6 +604,7 @@ int main(void)
         cmocka_unit_test(gradients_match_finite_differences),
         cmocka_unit_test(refresh_follows_the_parameters),
         cmocka_unit_test(a_grown_model_decides_the_same),
+        cmocka_unit_test(new_layers_change_no_decision),
         cmocka_unit_test(turned_views_see_no_rotation),
         cmocka_unit_test(refuses_nonsense),
     };

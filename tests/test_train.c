@@ -35,7 +35,7 @@ static void tiny(invit_train_options *o, invit_problem problem, invit_train_meth
     snprintf(o->run, sizeof o->run, "%s/%s", folder, run);
     strcpy(o->views, "6,12");
     strcpy(o->data, "uniform:12-20");
-    o->dim = 16, o->ff = 32, o->heads = 2, o->layers = 1, o->decoder_layers = 2;
+    o->dim = 16, o->ff = 32, o->heads = 2, o->action_layers = o->state_layers = 1, o->decoder_layers = 2;
     o->steps = 30;
     o->threads = 2;
     o->effort = 0.05;
@@ -496,7 +496,7 @@ static void a_resumed_run_keeps_its_problem(void **state)
     }
 }
 
-static void views_can_be_added(void **state)
+static void views_and_layers_can_be_added(void **state)
 {
     (void)state;
     invit_train_options o, more;
@@ -506,6 +506,7 @@ static void views_can_be_added(void **state)
     run_to_the_end(&o, false);
     tiny(&more, INVIT_TSP, INVIT_REINFORCE, "many");
     more.steps = 2;
+    more.action_layers = 3; /* of 1 */
     snprintf(more.init, sizeof more.init, "%.900s/last.safetensors", o.run);
     snprintf(more.views, sizeof more.views, "%.50s,20", o.views);
     run_to_the_end(&more, false);
@@ -661,7 +662,7 @@ int main(void)
         cmocka_unit_test(other_models_are_refused),
         cmocka_unit_test(refused_options_leave_nothing),
         cmocka_unit_test(a_resumed_run_keeps_its_problem),
-        cmocka_unit_test(views_can_be_added),
+        cmocka_unit_test(views_and_layers_can_be_added),
         cmocka_unit_test(damage_is_noticed),
         cmocka_unit_test(runs_that_blow_up_stop),
         cmocka_unit_test(a_full_disk_leaves_the_checkpoint),

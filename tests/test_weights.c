@@ -83,7 +83,7 @@ static void a_smaller_model_grows_into_the_mean(void **state)
     config.state_k[config.state_views++] = 14;
     assert_int_equal(inv_model_create(&config, &large, NULL), INVIT_OK);
     assert_int_equal(inv_model_create(&config, &grown, NULL), INVIT_OK);
-    assert_true(inv_model_grow(small, grown));
+    assert_true(inv_model_grow(small, grown, 0));
     inv_model_randomise(large, 8);
     float first = large->param[0], last = large->param[large->params - 1];
     const invit_model *one[] = {small}, *wrong[] = {large};

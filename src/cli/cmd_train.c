@@ -33,7 +33,8 @@ static void fill_table(table *t, const invit_train_options *defaults)
                                     .offset = offsetof(values, text) + (size_t)n * sizeof(const char *),
                                     .metavar = info.value,
                                     .fallback = t->fallback[n],
-                                    .help = info.help};
+                                    .help = info.help,
+                                    .hidden = info.hidden};
     }
     t->library = n;
     t->option[n++] =

@@ -317,7 +317,11 @@ void cli_print_help(const cli_spec *spec, const void *values)
     putchar('\n');
     print_wrapped(spec->about, 0, 0);
     printf("\nOptions:\n");
-    for (const cli_option *o = spec->options; o && o->name; o++) print_option(o, values);
+    for (const cli_option *o = spec->options; o && o->name; o++) {
+        if (o->hidden) continue;
+        if (o->group) printf("\n%s:\n", o->group);
+        print_option(o, values);
+    }
     print_option(&config_option, values);
     print_option(&help_option, values);
     if (spec->more) printf("\n%s\n", spec->more);

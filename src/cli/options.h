@@ -59,6 +59,8 @@ typedef struct cli_option {
     const char *help;     /* what it does, in a few words, lower case, no full stop                    */
     double min, max;      /* numbers: allowed range; both 0: any                                       */
     const char *choices;  /* "uniform|clustered"                                                       */
+    const char *group;    /* heading in the help under which this and the following options stand, or NULL */
+    bool hidden;          /* an old name: understood, not shown                                       */
     unsigned modes;       /* which forms of the command use it, one bit each; 0: all                  */
 } cli_option;
 

@@ -212,49 +212,6 @@ const inv_tensor *inv_model_find(const struct invit_model *m, const char *name)
     return NULL;
 }
 
-/* ---- growing: more views, the same decisions ---- */
-
-static bool grows(const inv_config *a, const inv_config *b)
-{
-    if (a->state_views > b->state_views) return false;
-    for (int32_t i = 0; i < a->state_views; i++)
-        if (a->state_k[i] != b->state_k[i]) return false;
-    return a->problem == b->problem && a->dim == b->dim && a->ff == b->ff && a->heads == b->heads &&
-           a->state_layers == b->state_layers && a->action_layers == b->action_layers &&
-           a->decoder_layers == b->decoder_layers && a->action_k == b->action_k &&
-           a->invariant == b->invariant && a->turned == b->turned;
-}
-
-/* The tensor that `x` of the larger model begins with: its own, or that of the last view there was. */
-static const inv_tensor *ancestor(const struct invit_model *from, const inv_tensor *x)
-{
-    const inv_tensor *own = inv_model_find(from, x->name);
-    const char *rest;
-    if (own || strncmp(x->name, "state_encoders.", 15) != 0 || !(rest = strchr(x->name + 15, '.')))
-        return own;
-    char name[sizeof x->name];
-    snprintf(name, sizeof name, "state_encoders.%d%s", from->config.state_views - 1, rest);
-    return inv_model_find(from, name);
-}
-
-bool inv_model_grow(const struct invit_model *from, struct invit_model *to)
-{
-    if (!grows(&from->config, &to->config)) return false;
-    for (int32_t i = 0; i < to->tensors; i++) {
-        const inv_tensor *x = &to->tensor[i], *old = ancestor(from, x);
-        if (!old || old->rank != x->rank || old->shape[0] != x->shape[0]) return false;
-        /* the views stand side by side in the columns, new ones last */
-        size_t rows = x->rank == 2 ? (size_t)x->shape[0] : 1, width = x->count / rows,
-               had = old->count / rows;
-        float *param = to->param + x->offset;
-        for (size_t r = 0; r < rows; r++, param += width) {
-            memcpy(param, from->param + old->offset + r * had, had * sizeof *param);
-            memset(param + had, 0, (width - had) * sizeof *param);
-        }
-    }
-    return true;
-}
-
 invit_status invit_model_average(invit_model *model, const invit_model *const *others, int32_t count,
                                  invit_error *err)
 {
@@ -264,7 +221,11 @@ invit_status invit_model_average(invit_model *model, const invit_model *const *o
     if (!grown) return inv_no_memory(err, room * sizeof *grown);
     for (int32_t k = 0; k < count; k++) {
         INV_TRY(inv_model_create(&model->config, &grown[k], err));
-        if (inv_model_grow(others[k], grown[k])) continue;
+        const inv_config *c = &others[k]->config;
+        bool as_deep =
+            c->action_layers == model->config.action_layers &&
+            c->state_layers == model->config.state_layers; /* new layers begin at random: no mean */
+        if (as_deep && inv_model_grow(others[k], grown[k], 0)) continue;
         status = inv_fail(err, INVIT_ERR_ARGUMENT, "%s and %s are models of another make: no mean of them",
                           invit_model_path(model), invit_model_path(others[k]));
         goto done;

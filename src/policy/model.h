@@ -50,9 +50,10 @@ invit_status inv_model_create(const inv_config *c, struct invit_model **out, inv
 invit_status inv_model_copy(const struct invit_model *from, struct invit_model **out, invit_error *err);
 /* PyTorch's default initialisation for each kind of layer, from a seed. */
 void inv_model_randomise(struct invit_model *m, uint64_t seed);
-/* Gives `to`, which is like `from` or has more state views behind the same ones, parameters with which it decides like
- * `from`: new views begin as copies of the last one, and nothing listens to them yet. False when it is not such a model. */
-bool inv_model_grow(const struct invit_model *from, struct invit_model *to);
+/* Gives `to`, which is like `from` or has more state views behind the same ones or more encoder layers, parameters with
+ * which it decides like `from` (grow.c; the new layers' random part comes from the seed). False when it is not such a
+ * model. */
+bool inv_model_grow(const struct invit_model *from, struct invit_model *to, uint64_t seed);
 /* The tensor of that name, or NULL. */
 const inv_tensor *inv_model_find(const struct invit_model *m, const char *name);
 

@@ -22,8 +22,8 @@ typedef struct header {
     uint32_t endian, state_bytes;
     uint64_t params;
     int32_t method, lanes, average, frozen;
-    int32_t problem, dim, ff, heads, layers, decoder_layers, action_k, state_views, state_k[INV_MAX_VIEWS],
-        invariant, turned;
+    int32_t problem, dim, ff, heads, action_layers, state_layers, decoder_layers, action_k, state_views,
+        state_k[INV_MAX_VIEWS], invariant, turned, unused;
 } header;
 
 static header make_header(const inv_trainer *t)
@@ -31,7 +31,7 @@ static header make_header(const inv_trainer *t)
     const inv_config *c = &t->config;
     header h;
     memset(&h, 0, sizeof h);
-    memcpy(h.magic, "INVITRUN", 8);
+    memcpy(h.magic, "INVITRN2", 8);
     h.endian = 0x01020304;
     h.state_bytes = (uint32_t)sizeof(inv_run_state);
     h.params = t->model->params;
@@ -43,7 +43,8 @@ static header make_header(const inv_trainer *t)
     h.dim = c->dim;
     h.ff = c->ff;
     h.heads = c->heads;
-    h.layers = c->state_layers;
+    h.action_layers = c->action_layers;
+    h.state_layers = c->state_layers;
     h.decoder_layers = c->decoder_layers;
     h.action_k = c->action_k;
     h.state_views = c->state_views;
@@ -218,9 +219,10 @@ static bool take(source *s, void *to, size_t count)
 static invit_status check_header(const inv_trainer *t, const header *h, const char *path, invit_error *err)
 {
     header mine = make_header(t);
-    if (memcmp(h->magic, mine.magic, sizeof h->magic) != 0)
+    bool old = memcmp(h->magic, "INVITRUN", 8) == 0; /* up to version 0.1 */
+    if (!old && memcmp(h->magic, mine.magic, sizeof h->magic) != 0)
         return inv_fail(err, INVIT_ERR_INPUT, "%s is not a checkpoint", path);
-    if (h->endian != mine.endian || h->state_bytes != mine.state_bytes)
+    if (old || h->endian != mine.endian || h->state_bytes != mine.state_bytes)
         return inv_fail(err, INVIT_ERR_UNSUPPORTED,
                         "%s was written by another version or on another kind of machine", path);
     if (h->problem != mine.problem)

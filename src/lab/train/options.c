@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum kind { TEXT, WHOLE, REAL, FLAG, METHOD, PROBLEM } kind;
+typedef enum kind { TEXT, WHOLE, REAL, FLAG, METHOD, PROBLEM, LAYERS } kind;
 
 typedef struct row {
     const char *key, *value, *help;
@@ -28,7 +28,8 @@ static const row table[] = {
     {"problem", "tsp|cvrp", "what to solve", PROBLEM, FIELD(problem), 0, 0},
     {"method", "imitate|reinforce", "how to learn", METHOD, FIELD(method), 0, 0},
     {"run", "DIR", "the run's directory: config, log, checkpoint, best weights", TEXT, FIELD(run), 0, 0},
-    {"init", "FILE", "begin with these weights; a model of fewer views grows", TEXT, FIELD(init), 0, 0},
+    {"init", "FILE", "begin with these weights; a model with fewer views or layers grows", TEXT, FIELD(init),
+     0, 0},
     {"minutes", "M", "stop after M minutes", REAL, FIELD(minutes), 0, BIG},
     {"steps", "N", "stop after N steps (0: the minutes decide)", WHOLE, FIELD(steps), 0, BIG},
     {"seed", "N", "seed of everything random", WHOLE, FIELD(seed), 0, BIG},
@@ -39,7 +40,8 @@ static const row table[] = {
     {"dim", "N", "model width", WHOLE, FIELD(dim), 1, 65536},
     {"ff", "N", "feed-forward width", WHOLE, FIELD(ff), 1, 65536},
     {"heads", "N", "attention heads", WHOLE, FIELD(heads), 1, 65536},
-    {"layers", "N", "encoder layers of each view", WHOLE, FIELD(layers), 1, 64},
+    {"action-layers", "N", "encoder layers of the action view", WHOLE, FIELD(action_layers), 1, 64},
+    {"state-layers", "N", "encoder layers of each state view", WHOLE, FIELD(state_layers), 1, 64},
     {"decoder-layers", "N", "decoder layers", WHOLE, FIELD(decoder_layers), 1, 64},
     {"invariant", "yes|no", "normalise each view (the invariant layer)", FLAG, FIELD(invariant), 0, 0},
     {"turned", "yes|no",
@@ -110,20 +112,24 @@ static const row table[] = {
      0, 1e6},
     {"checkpoint", "S", "seconds between checkpoints", REAL, FIELD(checkpoint), 0, 1e9},
     {"log-every", "N", "steps between lines of the log", WHOLE, FIELD(log_every), 1, 1e9},
+    /* names of version 0.1, still read */
+    {"layers", "N", "--action-layers and --state-layers", LAYERS, FIELD(action_layers), 1, 64},
 };
-#define ROWS ((int)(sizeof table / sizeof table[0]))
+#define ALL  ((int)(sizeof table / sizeof table[0]))
+#define OLD  1           /* old names at the table's end */
+#define ROWS (ALL - OLD) /* the ones that help shows and configurations have */
 
 static const row *find_row(const char *key)
 {
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < ALL; i++)
         if (strcmp(table[i].key, key) == 0) return &table[i];
     return NULL;
 }
 
 bool invit_train_option(int i, invit_option_info *info)
 {
-    if (i < 0 || i >= ROWS) return false;
-    *info = (invit_option_info){table[i].key, table[i].value, table[i].help};
+    if (i < 0 || i >= ALL) return false;
+    *info = (invit_option_info){table[i].key, table[i].value, table[i].help, i >= ROWS};
     return true;
 }
 
@@ -139,7 +145,8 @@ void invit_train_defaults(invit_problem problem, invit_train_method method, invi
         .dim = 128,
         .ff = 512,
         .heads = 8,
-        .layers = 2,
+        .action_layers = 2,
+        .state_layers = 2,
         .decoder_layers = 3,
         .invariant = true,
         .turned = true,
@@ -231,6 +238,10 @@ invit_status invit_train_set(invit_train_options *o, const char *key, const char
             return inv_fail(err, INVIT_ERR_ARGUMENT, "%s: '%s' is not imitate or reinforce", key, text);
         o->method = text[0] == 'i' ? INVIT_IMITATE : INVIT_REINFORCE;
         return INVIT_OK;
+    case LAYERS:
+        INV_CHECK(set_number(r, field, text, err));
+        o->state_layers = o->action_layers;
+        return INVIT_OK;
     case WHOLE:
     case REAL:
         break;
@@ -254,6 +265,7 @@ static void get_row(const invit_train_options *o, const row *r, char *text, size
     case METHOD:
         snprintf(text, size, "%s", o->method == INVIT_IMITATE ? "imitate" : "reinforce");
         break;
+    case LAYERS:
     case WHOLE:
         snprintf(text, size, "%lld", (long long)*(const int64_t *)field);
         break;
@@ -349,7 +361,8 @@ invit_status inv_options_model(const invit_train_options *o, inv_config *c, invi
     c->dim = (int32_t)o->dim;
     c->ff = (int32_t)o->ff;
     c->heads = (int32_t)o->heads;
-    c->state_layers = c->action_layers = (int32_t)o->layers;
+    c->action_layers = (int32_t)o->action_layers;
+    c->state_layers = (int32_t)o->state_layers;
     c->decoder_layers = (int32_t)o->decoder_layers;
     c->invariant = o->invariant;
     c->turned = o->turned && o->invariant;

@@ -153,13 +153,15 @@ static invit_status init_weights(inv_trainer *t, invit_error *err)
         status = inv_fail(
             err, INVIT_ERR_INPUT, "%s %s; go on with --turned %s, or learn from it with --mentor", t->o->init,
             a->turned ? "turns its views" : "does not turn its views", a->turned ? "yes" : "no");
-    else if (!inv_model_grow(m, t->model))
+    else if (!inv_model_grow(m, t->model, (uint64_t)t->o->seed))
         status = inv_fail(
             err, INVIT_ERR_INPUT,
-            "%s holds another model: %s, width %d, %d state view(s), k %d; this run has %s, width %d, %d "
-            "state view(s), k %d",
+            "%s holds another model: %s, width %d, %d state view(s), k %d, layers %d, %d and %d; this run "
+            "has "
+            "%s, width %d, %d state view(s), k %d, layers %d, %d and %d (action, state, decoder)",
             t->o->init, a->problem == INVIT_TSP ? "tsp" : "cvrp", a->dim, a->state_views, a->action_k,
-            b->problem == INVIT_TSP ? "tsp" : "cvrp", b->dim, b->state_views, b->action_k);
+            a->action_layers, a->state_layers, a->decoder_layers, b->problem == INVIT_TSP ? "tsp" : "cvrp",
+            b->dim, b->state_views, b->action_k, b->action_layers, b->state_layers, b->decoder_layers);
     invit_model_destroy(m);
     return status;
 }
