@@ -1,7 +1,7 @@
 # Two commands to start with, on a fresh Debian machine:
 #     make demo    installs missing packages, builds, solves two bundled instances and draws them
 #     make test    installs what that needs, then every test: style, release, sanitizers, second compiler, interface, packages, browser, fuzzers
-# Then: make install [PREFIX=/usr/local] [DESTDIR=]   make package   make wheel   make format   make clean
+# Then: make install [PREFIX=/usr/local] [DESTDIR=]   make package   make wheel   make torture   make format   make clean
 PREFIX  ?= /usr/local
 DESTDIR ?=
 BUILD   ?= build
@@ -10,7 +10,7 @@ JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all build demo test quick install portable package wheel format clean
+.PHONY: all build demo test torture quick install portable package wheel format clean
 all: build
 
 # Only demo and test install packages; what a build misses, CMake names.
@@ -29,6 +29,11 @@ demo:
 test:
 	@scripts/setup test
 	@JOBS=$(JOBS) scripts/test all
+
+# Every allocation and every write fails once, in turn, and long commands are killed: hours. docs/reliability.md
+torture:
+	@scripts/setup test
+	@JOBS=$(JOBS) scripts/test torture
 
 # The release tests alone, in a minute.
 quick:
