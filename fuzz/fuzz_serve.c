@@ -71,26 +71,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         o.keep = 1;
         o.max_body = ROOM / 2;
         o.max_nodes = 1000;
-        s = (server){.options = &o, .started = time(NULL)};
-        if (job_pool_create(&o, &s.pool, &err) != INVIT_OK) abort();
+        if (server_init(&s, &o, &err) != INVIT_OK) abort();
     }
-    s.daemon =
+    struct MHD_Daemon *daemon =
         MHD_start_daemon(MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL, serve_handle, &s,
                          MHD_OPTION_NOTIFY_COMPLETED, serve_completed, NULL, MHD_OPTION_END);
     int pair[2];
-    if (!s.daemon || socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) abort();
+    if (!daemon || socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) abort();
     struct sockaddr_in from = {.sin_family = AF_INET};
     size_t length = compose(data, size, text);
     if (send(pair[0], text, length, MSG_NOSIGNAL) < 0) abort();
     shutdown(pair[0], SHUT_WR);
-    if (MHD_add_connection(s.daemon, pair[1], (struct sockaddr *)&from, sizeof from) != MHD_YES) abort();
-    for (int i = 0; i < 12; i++) poll_once(s.daemon);
+    if (MHD_add_connection(daemon, pair[1], (struct sockaddr *)&from, sizeof from) != MHD_YES) abort();
+    for (int i = 0; i < 12; i++) poll_once(daemon);
     job_pool_cancel(s.pool); /* wakes whoever waits for a job */
-    for (int i = 0; i < 4; i++) poll_once(s.daemon);
+    for (int i = 0; i < 4; i++) poll_once(daemon);
     ssize_t got = recv(pair[0], text, ROOM, MSG_DONTWAIT);
     text[got > 0 ? got : 0] = 0;
     look_at(text, got);
-    MHD_stop_daemon(s.daemon);
+    MHD_stop_daemon(daemon);
     close(pair[0]);
     return 0;
 }

@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
 typedef struct serve_values {
     serve_options o;
@@ -116,6 +117,55 @@ static const cli_option options[] = {
      .min = 1,
      .max = 1e6,
      .help = "silent clients are dropped after this"},
+    {.name = "header-time",
+     .type = CLI_SECONDS,
+     AT(header_time),
+     .metavar = "SECONDS",
+     .min = 0.1,
+     .max = 1e6,
+     .help = "time for the head of a request"},
+    {.name = "body-time",
+     .type = CLI_SECONDS,
+     AT(body_time),
+     .metavar = "SECONDS",
+     .min = 0.1,
+     .max = 1e6,
+     .help = "time for a body, and a second more for every 8 KB that came"},
+    {.name = "per-address",
+     .type = CLI_INT,
+     AT(per_address),
+     .metavar = "N",
+     .fallback = "3/4 of --connections",
+     .min = 0,
+     .max = 100000,
+     .help = "open connections from one address"},
+    {.name = "memory",
+     .type = CLI_INT64,
+     AT(memory),
+     .metavar = "BYTES",
+     .min = 1 << 20,
+     .max = 1e15,
+     .help = "for everything in flight and kept, without the solver's own"},
+    {.name = "keep-time",
+     .type = CLI_SECONDS,
+     AT(keep_time),
+     .metavar = "SECONDS",
+     .min = 1,
+     .max = 1e9,
+     .help = "finished jobs are forgotten after this"},
+    {.name = "drain",
+     .type = CLI_SECONDS,
+     AT(drain),
+     .metavar = "SECONDS",
+     .min = 0,
+     .max = 1e6,
+     .help = "time for answers on their way when the server stops"},
+    {.name = "log",
+     .type = CLI_STRING,
+     AT(log),
+     .metavar = "FILE",
+     .fallback = "off",
+     .help = "append a line per request; - is standard error"},
     {.name = "cors",
      .type = CLI_STRING,
      AT(cors),
@@ -145,7 +195,9 @@ static void announce(void *user, int port)
 {
     const serve_values *v = user;
     if (v->quiet) return;
-    printf("invit serves http://%s:%d/ (Ctrl-C stops it)\n", v->o.host, port);
+    bool six = strchr(v->o.host, ':') != NULL;
+    printf("invit serves http://%s%s%s:%d/ (Ctrl-C stops it)\n", six ? "[" : "", v->o.host, six ? "]" : "",
+           port);
     fflush(stdout);
 }
 

@@ -7,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum MHD_Result call_health(request *r)
+void call_health(request *r)
 {
     job_counts c;
     job_pool_counts(r->server->pool, &c);
-    return serve_json(r, 200,
-                      json_pack("{s:s, s:s, s:i, s:i}", "status", "ok", "version", invit_version(), "queued",
-                                c.queued, "running", c.running));
+    serve_json(r, 200,
+               json_pack("{s:s, s:s, s:i, s:i}", "status", "ok", "version", invit_version(), "queued",
+                         c.queued, "running", c.running));
 }
 
-enum MHD_Result call_metrics(request *r)
+void call_metrics(request *r)
 {
     job_counts c;
     job_pool_counts(r->server->pool, &c);
@@ -24,7 +24,7 @@ enum MHD_Result call_metrics(request *r)
     char *text = NULL;
     size_t length = 0;
     FILE *f = open_memstream(&text, &length);
-    if (!f) return MHD_NO;
+    if (!f) return;
     fprintf(f, "# HELP invit_jobs_total Jobs by how they ended.\n# TYPE invit_jobs_total counter\n");
     fprintf(f, "invit_jobs_total{result=\"done\"} %lld\n", (long long)c.finished);
     fprintf(f, "invit_jobs_total{result=\"failed\"} %lld\n", (long long)c.failed);
@@ -43,43 +43,30 @@ enum MHD_Result call_metrics(request *r)
         fprintf(f, "invit_http_answers_total{class=\"%dxx\"} %lld\n", i, (long long)a[i]);
     fprintf(f, "# HELP invit_uptime_seconds Time since the start.\n# TYPE invit_uptime_seconds gauge\n");
     fprintf(f, "invit_uptime_seconds %lld\n", (long long)(time(NULL) - r->server->started));
+    fprintf(f, "# HELP invit_memory_bytes Memory of requests, answers and jobs, as counted.\n# TYPE "
+               "invit_memory_bytes gauge\n");
+    fprintf(f, "invit_memory_bytes %lld\n", (long long)r->server->budget.used);
+    fprintf(f, "# HELP invit_connections_cut_total Connections closed on clients that were too slow or too "
+               "many.\n# TYPE invit_connections_cut_total counter\n");
+    fprintf(f, "invit_connections_cut_total %lld\n", (long long)r->server->connections.cut);
+    fprintf(f, "# HELP invit_hangups_total Clients that left while they waited.\n# TYPE invit_hangups_total "
+               "counter\n");
+    fprintf(f, "invit_hangups_total %lld\n", (long long)r->server->connections.left);
     fclose(f);
-    return serve_answer(r, 200, "text/plain; version=0.0.4", text, length);
+    serve_answer(r, 200, "text/plain; version=0.0.4", text, length);
 }
 
-enum MHD_Result call_openapi(request *r)
+void call_openapi(request *r)
 {
-    return serve_page(r, "openapi.json"); /* one of the embedded files */
+    serve_page(r, "openapi.json"); /* one of the embedded files */
 }
 
 /* ---- reading what was sent ----------------------------------------------------------------------------- */
 
-/* The body as a JSON object, or NULL with the answer already given in *result. */
-static json_t *read_object(request *r, enum MHD_Result *result)
-{
-    const char *type = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "Content-Type");
-    if (!type || strncmp(type, "application/json", 16) != 0) {
-        *result = serve_error(r, 415, "send JSON, with Content-Type: application/json");
-        return NULL;
-    }
-    json_error_t error;
-    json_t *o = json_loadb(r->body ? r->body : "", r->length, JSON_REJECT_DUPLICATES, &error);
-    if (json_is_object(o)) return o;
-    char message[512];
-    if (o)
-        snprintf(message, sizeof message, "the body must be a JSON object");
-    else
-        snprintf(message, sizeof message, "line %d, column %d of the body: %s", error.line, error.column,
-                 error.text);
-    if (o) json_decref(o);
-    *result = serve_error(r, 400, message);
-    return NULL;
-}
-
-static enum MHD_Result refuse(request *r, const invit_error *err)
+static void refuse(request *r, const invit_error *err)
 {
     bool ours = err->code == INVIT_ERR_MEMORY || err->code == INVIT_ERR_INTERNAL;
-    return serve_error(r, ours ? 500 : 422, err->message);
+    serve_error(r, ours ? 500 : 422, err->message);
 }
 
 /* What is too large to be waited for may still be a job. */
@@ -114,38 +101,54 @@ static invit_status read_request(const request *r, const json_t *o, bool synchro
     out->limit =
         longest + 1; /* the solver keeps the time it is given; this is for construction without one */
     out->seed = (uint64_t)seed;
+    out->client = connection_client(r->from);
     out->watch = json_is_true(json_object_get(o, "watch"));
     return INVIT_OK;
 }
 
-/* Reads the body and puts the job into the queue. NULL with the answer given when that was not possible. */
-static job *submit(request *r, bool synchronous, enum MHD_Result *result)
+/* Reads the body and puts the job into the queue. NULL with the answer made when that was not possible. */
+static job *submit(request *r, bool synchronous)
 {
     invit_error err = {.code = INVIT_ERR_INPUT, .message = "out of memory"};
     job_request wanted = {0};
     job *j = NULL;
-    json_t *o = read_object(r, result);
+    json_t *o = body_object(r);
     if (!o) return NULL;
     invit_status status = read_request(r, o, synchronous, &wanted, &err);
     bool read = status == INVIT_OK;
+    body_release_object(r, o);
+    body_drop(r); /* a job may wait for long */
     if (read) status = job_submit(r->server->pool, &wanted, &j, &err);
     err.code = status;
     if (status != INVIT_OK && read && status == INVIT_ERR_UNSUPPORTED) /* the queue is full */
-        *result = serve_error(r, 503, err.message);
+        serve_error(r, 503, err.message);
     else if (status != INVIT_OK)
-        *result = refuse(r, &err);
+        refuse(r, &err);
     invit_instance_destroy(wanted.instance);
-    json_decref(o);
     return j;
 }
 
 /* ---- making and reading instances ---------------------------------------------------------------------- */
 
-enum MHD_Result call_generate(request *r)
+enum { PER_NODE = 320 }; /* bytes of an instance as JSON while it is written, about */
+
+static const char no_memory_now[] = "the server's memory is taken by other requests; try again later";
+
+static void serve_instance(request *r, const invit_instance *p)
 {
-    enum MHD_Result result;
-    json_t *o = read_object(r, &result);
-    if (!o) return result;
+    int64_t bytes = PER_NODE * invit_instance_nodes(p);
+    if (!serve_take(r->server, bytes)) {
+        serve_error(r, 503, no_memory_now);
+        return;
+    }
+    serve_json(r, 200, wire_write_instance(p));
+    budget_give(&r->server->budget, bytes);
+}
+
+void call_generate(request *r)
+{
+    json_t *o = body_object(r);
+    if (!o) return;
     invit_error err = {.message = "out of memory"};
     const char *problem = json_string_value(json_object_get(o, "problem"));
     const char *wanted = json_string_value(json_object_get(o, "distribution"));
@@ -180,10 +183,12 @@ enum MHD_Result call_generate(request *r)
                                      (uint64_t)seed, 0, &options, &p, &err);
     }
     err.code = status;
-    result = status == INVIT_OK ? serve_json(r, 200, wire_write_instance(p)) : refuse(r, &err);
+    if (status == INVIT_OK)
+        serve_instance(r, p);
+    else
+        refuse(r, &err);
     invit_instance_destroy(p);
-    json_decref(o);
-    return result;
+    body_release_object(r, o);
 }
 
 /* The first instance of the body, called as ?name= says in messages; the capacity, if any, is for tables that
@@ -216,23 +221,30 @@ static void get_file_name(const request *r, char *name, size_t room)
         if ((unsigned char)*at < 0x20 || *at == 0x7f) *at = '?';
 }
 
-static enum MHD_Result refuse_file(request *r, const invit_error *err)
+static void refuse_file(request *r, const invit_error *err)
 {
-    if (!asks_for_capacity(err)) return refuse(r, err);
-    return serve_json(r, 422,
-                      json_pack("{s:{s:i, s:o, s:s}}", "error", "status", 422, "message",
-                                serve_readable(err->message), "needs", "capacity"));
+    if (!asks_for_capacity(err))
+        refuse(r, err);
+    else
+        serve_json(r, 422,
+                   json_pack("{s:{s:i, s:o, s:s}}", "error", "status", 422, "message",
+                             serve_readable(err->message), "needs", "capacity"));
 }
 
 /* Any format the library reads. What the file says goes before ?capacity=. */
-enum MHD_Result call_parse(request *r)
+void call_parse(request *r)
 {
     invit_error err = {.message = "the body is empty; send the text of an instance file"};
     invit_instance *p = NULL;
     const char *given = MHD_lookup_connection_value(r->connection, MHD_GET_ARGUMENT_KIND, "capacity");
     long long capacity = given ? strtoll(given, NULL, 10) : 0;
     char name[120];
+    int64_t needs = 8 * (int64_t)r->length; /* what the readers keep of a text, at most */
     get_file_name(r, name, sizeof name);
+    if (!serve_take(r->server, needs)) {
+        serve_error(r, 503, no_memory_now);
+        return;
+    }
     invit_status status = r->length ? parse(r, name, 0, &p, &err) : INVIT_ERR_INPUT;
     if (status == INVIT_ERR_INPUT && asks_for_capacity(&err) && capacity > 0 && capacity <= INT32_MAX)
         status = parse(r, name, capacity, &p, &err);
@@ -242,153 +254,61 @@ enum MHD_Result call_parse(request *r)
                  p ? "the instance has more nodes than this server takes" : "the body holds no instance");
     }
     err.code = status;
-    enum MHD_Result result =
-        status == INVIT_OK ? serve_json(r, 200, wire_write_instance(p)) : refuse_file(r, &err);
+    if (status == INVIT_OK)
+        serve_instance(r, p);
+    else
+        refuse_file(r, &err);
     invit_instance_destroy(p);
-    return result;
+    budget_give(&r->server->budget, needs);
 }
 
 /* ---- jobs ---------------------------------------------------------------------------------------------- */
 
-static void wake(void *user)
+/* The answer is made when the job has ended (http.c). */
+void call_solve(request *r)
 {
-    MHD_resume_connection(((request *)user)->connection);
+    r->job = submit(r, true);
 }
 
-/* Called a second time when the job has ended: the connection slept in between. */
-enum MHD_Result call_solve(request *r)
+void call_submit(request *r)
 {
-    if (!r->job) {
-        enum MHD_Result result = MHD_NO;
-        r->job = submit(r, true, &result);
-        if (!r->job) return result;
-    }
-    if (!job_ended(r->job)) {
-        MHD_suspend_connection(r->connection);
-        if (!job_wait(r->job, SIZE_MAX, wake, r)) MHD_resume_connection(r->connection);
-        return MHD_YES;
-    }
-    json_t *o = job_json(r->job), *solution = json_object_get(o, "solution");
-    if (solution) {
-        json_incref(solution);
-        json_decref(o);
-        return serve_json(r, 200, solution);
-    }
-    const char *message = json_string_value(json_object_get(json_object_get(o, "error"), "message"));
-    enum MHD_Result result = serve_error(r, job_get_state(r->job) == JOB_CANCELLED ? 503 : 500,
-                                         message ? message : "out of memory");
-    json_decref(o);
-    return result;
-}
-
-enum MHD_Result call_submit(request *r)
-{
-    enum MHD_Result result = MHD_NO;
-    job *j = submit(r, false, &result);
-    if (!j) return result;
-    result = serve_json(r, 202, json_pack("{s:s, s:s}", "id", job_id(j), "state", "queued"));
+    job *j = submit(r, false);
+    if (!j) return;
+    serve_json(r, 202, json_pack("{s:s, s:s}", "id", job_id(j), "state", "queued"));
     job_release(j);
-    return result;
+}
+
+static void serve_status(request *r, unsigned status, job *j)
+{
+    size_t length;
+    bool kept;
+    char *text = job_status_text(j, &length, &kept);
+    if (kept) {
+        serve_kept(r, status, "application/json", text, length, j);
+        return;
+    }
+    if (text) serve_answer(r, status, "application/json", text, length);
+    job_release(j);
 }
 
 static const char no_such_job[] = "there is no such job; finished jobs are forgotten after a while";
 
-enum MHD_Result call_job(request *r)
+void call_job(request *r)
 {
     job *j = job_find(r->server->pool, r->id);
-    if (!j) return serve_error(r, 404, no_such_job);
-    json_t *o = job_json(j);
-    job_release(j);
-    return serve_json(r, 200, o);
+    if (j)
+        serve_status(r, 200, j);
+    else
+        serve_error(r, 404, no_such_job);
 }
 
-enum MHD_Result call_cancel(request *r)
+void call_cancel(request *r)
 {
     job *j = job_find(r->server->pool, r->id);
-    if (!j) return serve_error(r, 404, no_such_job);
-    job_cancel(j);
-    json_t *o = job_json(j);
-    job_release(j);
-    return serve_json(r, 202, o);
-}
-
-/* ---- the solution as a file ---------------------------------------------------------------------------- */
-
-static char *read_whole(const char *path, size_t *length)
-{
-    FILE *f = fopen(path, "rb");
-    char *text = NULL;
-    if (f && fseek(f, 0, SEEK_END) == 0) {
-        long size = ftell(f);
-        rewind(f);
-        text = size >= 0 ? malloc((size_t)size + 1) : NULL;
-        *length = text ? fread(text, 1, (size_t)size, f) : 0;
-    }
-    if (f) fclose(f);
-    return text;
-}
-
-/* The library writes files, so a file it is, in a folder of its own, gone before the answer leaves. */
-static invit_status write_solution(const job *j, const invit_solution *s, const char *format,
-                                   const char *path, invit_error *err)
-{
-    const invit_instance *p = job_instance(j);
-    if (strcmp(format, "svg") == 0) return invit_plot(p, s, path, NULL, err);
-    invit_check_result found;
-    invit_status status = invit_check(p, s, &found, err);
-    if (status != INVIT_OK) return status;
-    invit_writer *w;
-    status = invit_writer_open(path, &w, err);
-    if (status != INVIT_OK) return status;
-    status = invit_writer_solution(w, p, s, invit_solution_format_for(path, invit_instance_problem(p)),
-                                   &(invit_solution_info){.length = found.length, .seconds = NAN}, err);
-    if (status == INVIT_OK) return invit_writer_close(w, err);
-    invit_writer_abandon(w);
-    return status;
-}
-
-enum MHD_Result call_download(request *r)
-{
-    static const struct {
-        const char *format, *type, *ending;
-    } kinds[] = {{"solution", "text/plain; charset=utf-8", NULL},
-                 {"geojson", "application/geo+json", "geojson"},
-                 {"csv", "text/csv; charset=utf-8", "csv"},
-                 {"svg", "image/svg+xml", "svg"}};
-    const char *format = MHD_lookup_connection_value(r->connection, MHD_GET_ARGUMENT_KIND, "format");
-    job *j = job_find(r->server->pool, r->id);
-    if (!j) return serve_error(r, 404, no_such_job);
-    const invit_solution *s = job_solution(j);
-    enum MHD_Result result;
-    size_t kind = 0;
-    while (kind < 4 && format && strcmp(format, kinds[kind].format) != 0) kind++;
-    if (!s) {
-        result = serve_error(r, 409, "the job has no solution (yet)");
-    } else if (!format || strcmp(format, "json") == 0) {
-        json_t *o = job_json(j);
-        result = serve_json(r, 200, json_incref(json_object_get(o, "solution")));
-        json_decref(o);
-    } else if (kind == 4) {
-        result = serve_error(r, 422, "\"format\" must be json, solution, geojson, csv or svg");
+    if (j) {
+        job_cancel(j, "the client asked for it");
+        serve_status(r, 202, j);
     } else {
-        const char *ending = kinds[kind].ending                                      ? kinds[kind].ending
-                             : invit_instance_problem(job_instance(j)) == INVIT_CVRP ? "sol"
-                                                                                     : "tour";
-        const char *base = getenv("TMPDIR");
-        char folder[512], path[600];
-        size_t length = 0;
-        invit_error err = {.message = "no temporary folder could be made"};
-        snprintf(folder, sizeof folder, "%s/invit-XXXXXX", base ? base : "/tmp");
-        char *made = mkdtemp(folder), *text = NULL;
-        snprintf(path, sizeof path, "%s/solution.%s", folder, ending);
-        if (made && write_solution(j, s, format, path, &err) == INVIT_OK) text = read_whole(path, &length);
-        if (made) {
-            remove(path);
-            remove(folder);
-        }
-        result =
-            text ? serve_answer(r, 200, kinds[kind].type, text, length) : serve_error(r, 500, err.message);
+        serve_error(r, 404, no_such_job);
     }
-    job_release(j);
-    return result;
 }

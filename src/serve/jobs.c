@@ -1,3 +1,5 @@
+#include "base/clock.h"
+#include "base/parallel.h"
 #include "serve/jobs.h"
 #include "serve/jobs_internal.h"
 
@@ -14,8 +16,21 @@ typedef struct waiter {
     size_t index;
 } waiter;
 
+/* When a client last got a worker, by the pool's count of starts. */
+typedef struct turn {
+    uint64_t client;
+    int64_t last;
+} turn;
+
+enum {
+    CLIENTS = 64,   /* whose turns are remembered                                 */
+    PATIENCE = 5,   /* seconds after which a job that all have left makes room    */
+    PER_NODE = 160, /* bytes of an instance and its result, about                 */
+};
+
 struct job_pool {
     const serve_options *options;
+    budget *budget;
     pthread_mutex_t lock; /* guards everything below and the changing parts of every job */
     pthread_cond_t work;
     bool stopping;
@@ -24,6 +39,8 @@ struct job_pool {
     pthread_t *thread;
     job_counts counts;
     solve_context *solver;
+    turn turns[CLIENTS];
+    int64_t starts;
 };
 
 struct job {
@@ -35,9 +52,13 @@ struct job {
     job_state state;
     volatile int cancel;
     bool late;
-    struct timespec started;
+    int followers;
+    bool abandoned; /* it was followed, and all have left */
+    double started, left, ended;
+    int64_t bytes; /* taken of the budget */
     invit_error error;
-    json_t *result;
+    char *status; /* the answer about a job that has ended, and the solution within it */
+    size_t status_length, result, result_length;
     invit_solution *solution;
     char **event;
     size_t *event_length, events, event_room, event_bytes;
@@ -49,9 +70,10 @@ struct job {
 
 static void job_free(job *j)
 {
+    budget_give(j->pool->budget, j->bytes);
     invit_instance_destroy(j->request.instance);
     invit_solution_destroy(j->solution);
-    if (j->result) json_decref(j->result);
+    free(j->status);
     for (size_t i = 0; i < j->events; i++) free(j->event[i]);
     free(j->event);
     free(j->event_length);
@@ -62,6 +84,13 @@ static void job_free(job *j)
 static void release_locked(job *j)
 {
     if (--j->references == 0) job_free(j);
+}
+
+void job_hold(job *j)
+{
+    pthread_mutex_lock(&j->pool->lock);
+    j->references++;
+    pthread_mutex_unlock(&j->pool->lock);
 }
 
 void job_release(job *j)
@@ -92,44 +121,51 @@ static void wake_waiters(job *j)
     j->waiting = kept;
 }
 
-/* Takes the JSON over. An event that finds no memory is dropped: a viewer misses a frame, the solution is
- * unharmed. */
-static void add_event_locked(job *j, const char *name, json_t *data)
+/* An event as it goes over the wire; NULL: no memory. */
+static char *make_event(const char *name, const char *data, size_t *length)
 {
-    /* Decisions are many, and only drawn; lengths are the same here as in every other answer. */
-    size_t digits = strcmp(name, "steps") == 0 ? 9 : 17;
-    char *body = data ? json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(digits)) : NULL;
-    if (data) json_decref(data);
-    if (!body) return;
-    size_t room = strlen(name) + strlen(body) + 32;
+    size_t room = strlen(name) + strlen(data) + 32;
     char *text = malloc(room);
+    if (text) *length = (size_t)snprintf(text, room, "event: %s\ndata: %s\n\n", name, data);
+    return text;
+}
+
+/* Takes the text over. An event that finds no memory is dropped: a viewer misses a frame, the solution is unharmed.
+ * The last one is told in any case. */
+static void add_event_locked(job *j, char *text, size_t length, bool last)
+{
     if (text && j->events == j->event_room) {
         size_t more = j->event_room ? 2 * j->event_room : 64;
         char **event = realloc(j->event, more * sizeof *event);
         if (event) j->event = event;
-        size_t *length = event ? realloc(j->event_length, more * sizeof *length) : NULL;
-        if (length) {
-            j->event_length = length;
+        size_t *lengths = event ? realloc(j->event_length, more * sizeof *lengths) : NULL;
+        if (lengths) {
+            j->event_length = lengths;
             j->event_room = more;
-        } else {
-            free(text);
-            text = NULL;
         }
     }
-    if (text) {
-        int length = snprintf(text, room, "event: %s\ndata: %s\n\n", name, body);
+    if (text && j->events < j->event_room && (last || budget_take(j->pool->budget, (int64_t)length))) {
+        if (last) budget_force(j->pool->budget, (int64_t)length);
+        j->bytes += (int64_t)length;
         j->event[j->events] = text;
-        j->event_length[j->events++] = (size_t)length;
-        j->event_bytes += (size_t)length;
+        j->event_length[j->events++] = length;
+        j->event_bytes += length;
         wake_waiters(j);
+    } else {
+        free(text);
     }
-    free(body);
 }
 
 void job_add_event(job *j, const char *name, json_t *data)
 {
+    /* Decisions are many, and only drawn; lengths are the same here as in every other answer. */
+    size_t digits = strcmp(name, "steps") == 0 ? 9 : 17, length = 0;
+    char *body = data ? json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(digits)) : NULL;
+    char *text = body ? make_event(name, body, &length) : NULL; /* without the lock, which others wait for */
+    if (data) json_decref(data);
+    free(body);
     pthread_mutex_lock(&j->pool->lock);
-    add_event_locked(j, name, data);
+    add_event_locked(j, text, length, false);
     pthread_mutex_unlock(&j->pool->lock);
 }
 
@@ -177,16 +213,56 @@ const invit_solution *job_solution(job *j)
     return job_ended(j) ? j->solution : NULL;
 }
 
-json_t *job_json(job *j)
+static const char *const state_names[] = {"queued", "running", "done", "failed", "cancelled"};
+
+char *job_status_text(job *j, size_t *length, bool *kept)
 {
-    static const char *const names[] = {"queued", "running", "done", "failed", "cancelled"};
     pthread_mutex_lock(&j->pool->lock);
-    json_t *o = json_pack("{s:s, s:s}", "id", j->id, "state", names[j->state]);
-    if (o && j->result) json_object_set(o, "solution", j->result);
-    if (o && ended(j) && !j->result)
-        json_object_set_new(o, "error", json_pack("{s:s}", "message", j->error.message));
+    char *text = j->status;
+    *length = j->status_length;
+    *kept = text != NULL;
+    j->abandoned = false; /* someone asks for it */
+    if (!text) {
+        text = malloc(128);
+        if (text)
+            *length =
+                (size_t)snprintf(text, 128, "{\"id\":\"%s\",\"state\":\"%s\"}", j->id, state_names[j->state]);
+    }
     pthread_mutex_unlock(&j->pool->lock);
-    return o;
+    return text;
+}
+
+const char *job_solution_text(job *j, size_t *length)
+{
+    pthread_mutex_lock(&j->pool->lock);
+    const char *text = j->result_length ? j->status + j->result : NULL;
+    *length = j->result_length;
+    pthread_mutex_unlock(&j->pool->lock);
+    return text;
+}
+
+invit_error job_error(job *j)
+{
+    pthread_mutex_lock(&j->pool->lock);
+    invit_error err = j->error;
+    pthread_mutex_unlock(&j->pool->lock);
+    return err;
+}
+
+void job_follow(job *j)
+{
+    pthread_mutex_lock(&j->pool->lock);
+    j->followers++;
+    j->abandoned = false;
+    pthread_mutex_unlock(&j->pool->lock);
+}
+
+void job_unfollow(job *j)
+{
+    pthread_mutex_lock(&j->pool->lock);
+    j->left = inv_now();
+    j->abandoned = --j->followers == 0;
+    pthread_mutex_unlock(&j->pool->lock);
 }
 
 const char *job_event(job *j, size_t index, size_t *length, bool *last)
@@ -221,24 +297,45 @@ bool job_wait(job *j, size_t index, void (*wake)(void *), void *user)
     return waits;
 }
 
-void job_unwait(job *j, void *user)
+bool job_unwait(job *j, void *user)
 {
+    bool waited = false;
     pthread_mutex_lock(&j->pool->lock);
     for (size_t i = 0; i < j->waiting; i++)
-        if (j->waiters[i].user == user) j->waiters[i--] = j->waiters[--j->waiting];
+        if (j->waiters[i].user == user) {
+            j->waiters[i--] = j->waiters[--j->waiting];
+            waited = true;
+        }
     pthread_mutex_unlock(&j->pool->lock);
+    return waited;
 }
 
-/* Ends a job: its state, its last event, and everyone who waits. */
-static void finish_locked(job *j, job_state state)
+/* Ends a job: its state, its status as JSON, its last event, and everyone who waits. `result` is the solution as
+ * JSON, NULL when there is none; then j->error says why. */
+static void finish_locked(job *j, job_state state, const char *result)
 {
     job_counts *c = &j->pool->counts;
+    json_t *failure = result ? NULL : json_pack("{s:s}", "message", j->error.message);
+    char *reason = failure ? json_dumps(failure, JSON_COMPACT) : NULL;
+    const char *detail = result ? result : reason ? reason : "{\"message\":\"out of memory\"}";
+    size_t room = strlen(detail) + 128, length = 0;
     j->state = state;
+    j->ended = inv_now();
     *(state == JOB_DONE ? &c->finished : state == JOB_FAILED ? &c->failed : &c->cancelled) += 1;
-    if (j->result)
-        add_event_locked(j, "done", json_incref(j->result));
-    else
-        add_event_locked(j, "failed", json_pack("{s:s}", "message", j->error.message));
+    j->status = malloc(room);
+    if (j->status) {
+        j->result = (size_t)snprintf(j->status, room, "{\"id\":\"%s\",\"state\":\"%s\",\"%s\":", j->id,
+                                     state_names[state], result ? "solution" : "error");
+        j->status_length =
+            j->result + (size_t)snprintf(j->status + j->result, room - j->result, "%s}", detail);
+        j->result_length = result ? strlen(result) : 0;
+        budget_force(j->pool->budget, (int64_t)j->status_length);
+        j->bytes += (int64_t)j->status_length;
+    }
+    char *event = make_event(result ? "done" : "failed", detail, &length);
+    add_event_locked(j, event, length, true);
+    free(reason);
+    json_decref(failure);
     wake_waiters(j);
 }
 
@@ -246,56 +343,99 @@ static void cancel_queued_locked(job *j, const char *why)
 {
     j->pool->counts.queued--;
     snprintf(j->error.message, sizeof j->error.message, "cancelled while it waited in the queue: %s", why);
-    finish_locked(j, JOB_CANCELLED);
+    finish_locked(j, JOB_CANCELLED, NULL);
 }
 
-void job_cancel(job *j)
+void job_cancel(job *j, const char *why)
 {
     pthread_mutex_lock(&j->pool->lock);
     if (!ended(j)) j->cancel = 1;
-    if (j->state == JOB_QUEUED) cancel_queued_locked(j, "the client asked for it");
+    if (j->state == JOB_QUEUED) cancel_queued_locked(j, why);
     pthread_mutex_unlock(&j->pool->lock);
-}
-
-void job_pool_stop_late(job_pool *pool)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    pthread_mutex_lock(&pool->lock);
-    for (job *j = pool->jobs; j; j = j->next) {
-        double ran =
-            (double)(now.tv_sec - j->started.tv_sec) + 1e-9 * (double)(now.tv_nsec - j->started.tv_nsec);
-        if (j->state != JOB_RUNNING || j->cancel || ran <= j->request.limit) continue;
-        j->late = true;
-        j->cancel = 1;
-    }
-    pthread_mutex_unlock(&pool->lock);
 }
 
 /* ---- the pool ------------------------------------------------------------------------------------------ */
 
-/* Jobs that ended long ago go, the oldest first, when there are more than are to be kept. */
+static void forget_locked(job **at)
+{
+    job *j = *at;
+    *at = j->next;
+    release_locked(j);
+}
+
+/* Jobs that ended long ago go, and the oldest ones when there are more than are to be kept. */
 static void forget_old_locked(job_pool *pool)
 {
     int kept = 0;
+    double since = inv_now() - pool->options->keep_time;
     for (job **at = &pool->jobs; *at;) {
-        job *j = *at;
-        if (ended(j) && ++kept > pool->options->keep) {
-            *at = j->next;
-            release_locked(j);
-        } else {
-            at = &j->next;
-        }
+        if (ended(*at) && ((*at)->ended < since || ++kept > pool->options->keep))
+            forget_locked(at);
+        else
+            at = &(*at)->next;
     }
 }
 
-static job *oldest_queued_locked(job_pool *pool)
+bool job_pool_forget_oldest(job_pool *pool)
 {
-    job *oldest = NULL;
-    for (job *j = pool->jobs; j; j = j->next)
-        if (j->state == JOB_QUEUED) oldest = j;
+    job **oldest = NULL;
+    pthread_mutex_lock(&pool->lock);
+    for (job **at = &pool->jobs; *at; at = &(*at)->next)
+        if (ended(*at) && (!oldest || (*at)->ended < (*oldest)->ended)) oldest = at;
+    if (oldest) forget_locked(oldest);
+    pthread_mutex_unlock(&pool->lock);
+    return oldest != NULL;
+}
+
+/* ---- whose turn it is ---------------------------------------------------------------------------------- */
+
+static turn *turn_of(job_pool *pool, uint64_t client)
+{
+    turn *oldest = &pool->turns[0];
+    for (int i = 0; i < CLIENTS; i++) {
+        if (pool->turns[i].last && pool->turns[i].client == client) return &pool->turns[i];
+        if (pool->turns[i].last < oldest->last) oldest = &pool->turns[i];
+    }
+    *oldest = (turn){.client = client};
     return oldest;
 }
+
+/* A job that somebody waits for, of the client whose last turn is longest ago, the oldest of these. */
+static job *next_locked(job_pool *pool)
+{
+    job *best = NULL;
+    for (job *j = pool->jobs; j; j = j->next) { /* newest first: of equals the last one found is the oldest */
+        if (j->state != JOB_QUEUED) continue;
+        if (best && j->abandoned && !best->abandoned) continue;
+        if (!best || (best->abandoned && !j->abandoned) ||
+            turn_of(pool, j->request.client)->last <= turn_of(pool, best->request.client)->last)
+            best = j;
+    }
+    return best;
+}
+
+static bool somebody_waits_locked(const job_pool *pool)
+{
+    for (const job *j = pool->jobs; j; j = j->next)
+        if (j->state == JOB_QUEUED && !j->abandoned) return true;
+    return false;
+}
+
+void job_pool_look_after(job_pool *pool)
+{
+    double t = inv_now();
+    pthread_mutex_lock(&pool->lock);
+    bool waited_for = somebody_waits_locked(pool);
+    for (job *j = pool->jobs; j; j = j->next) {
+        if (j->state != JOB_RUNNING || j->cancel) continue;
+        j->late = t - j->started > j->request.limit;
+        if (j->late || (waited_for && j->abandoned && t - j->left > PATIENCE)) j->cancel = 1;
+    }
+    forget_old_locked(pool);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* ---- workers ------------------------------------------------------------------------------------------- */
 
 static void *work(void *p)
 {
@@ -303,28 +443,31 @@ static void *work(void *p)
     pthread_mutex_lock(&pool->lock);
     for (;;) {
         job *j = NULL;
-        while (!pool->stopping && !(j = oldest_queued_locked(pool)))
-            pthread_cond_wait(&pool->work, &pool->lock);
-        if (pool->stopping) break;
+        while (!(j = next_locked(pool)) && !pool->stopping) pthread_cond_wait(&pool->work, &pool->lock);
+        if (!j) break;
         j->state = JOB_RUNNING;
-        clock_gettime(CLOCK_MONOTONIC, &j->started);
+        j->started = inv_now();
         j->references++;
+        turn_of(pool, j->request.client)->last = ++pool->starts;
         pool->counts.queued--;
         pool->counts.running++;
         pthread_mutex_unlock(&pool->lock);
 
         solve_outcome outcome = solve_job(pool->solver, j);
+        char *result =
+            outcome.result ? json_dumps(outcome.result, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+        json_decref(outcome.result);
 
         pthread_mutex_lock(&pool->lock);
         pool->counts.running--;
         pool->counts.busy_seconds += outcome.seconds;
-        j->result = outcome.result;
         j->solution = outcome.solution;
         j->error = outcome.error;
-        if (j->late && !j->result)
+        if (j->late && !result)
             snprintf(j->error.message, sizeof j->error.message,
                      "there was no solution within the %g s this server allows", j->request.limit);
-        finish_locked(j, j->cancel && !j->late ? JOB_CANCELLED : j->result ? JOB_DONE : JOB_FAILED);
+        finish_locked(j, j->cancel && !j->late ? JOB_CANCELLED : result ? JOB_DONE : JOB_FAILED, result);
+        free(result);
         release_locked(j);
         forget_old_locked(pool);
     }
@@ -332,23 +475,7 @@ static void *work(void *p)
     return NULL;
 }
 
-/* A solve runs on the worker itself and wants more stack than some C libraries give a thread (see
- * inv_thread_start in base/parallel.h, which is the library's own). */
-static int start_worker(job_pool *pool, pthread_t *thread)
-{
-    enum { LEAST_STACK = 1 << 20 };
-    pthread_attr_t attributes;
-    size_t stack;
-    int failed = pthread_attr_init(&attributes);
-    if (failed) return failed;
-    if (pthread_attr_getstacksize(&attributes, &stack) == 0 && stack < LEAST_STACK)
-        pthread_attr_setstacksize(&attributes, LEAST_STACK);
-    failed = pthread_create(thread, &attributes, work, pool);
-    pthread_attr_destroy(&attributes);
-    return failed;
-}
-
-invit_status job_pool_create(const serve_options *o, job_pool **out, invit_error *err)
+invit_status job_pool_create(const serve_options *o, budget *b, job_pool **out, invit_error *err)
 {
     job_pool *pool = calloc(1, sizeof *pool);
     *out = NULL;
@@ -356,10 +483,11 @@ invit_status job_pool_create(const serve_options *o, job_pool **out, invit_error
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->work, NULL);
     pool->options = o;
+    pool->budget = b;
     pool->thread = calloc((size_t)o->workers, sizeof *pool->thread);
     invit_status status = solve_context_create(o, &pool->solver, err);
     while (status == INVIT_OK && pool->thread && pool->workers < o->workers) {
-        if (start_worker(pool, &pool->thread[pool->workers]) != 0) break;
+        if (inv_thread_start(&pool->thread[pool->workers], work, pool) != 0) break;
         pool->workers++;
     }
     if (status == INVIT_OK && pool->workers < o->workers) {
@@ -388,21 +516,20 @@ void job_pool_cancel(job_pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-void job_pool_stop(job_pool *pool)
+void job_pool_stop_taking(job_pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
     pool->stopping = true;
     cancel_all_locked(pool, "the server stopped");
     pthread_cond_broadcast(&pool->work);
     pthread_mutex_unlock(&pool->lock);
-    for (int i = 0; i < pool->workers; i++) pthread_join(pool->thread[i], NULL);
-    pool->workers = 0;
 }
 
 void job_pool_destroy(job_pool *pool)
 {
     if (!pool) return;
-    job_pool_stop(pool);
+    job_pool_stop_taking(pool);
+    for (int i = 0; i < pool->workers; i++) pthread_join(pool->thread[i], NULL);
     while (pool->jobs) {
         job *j = pool->jobs;
         pool->jobs = j->next;
@@ -415,26 +542,48 @@ void job_pool_destroy(job_pool *pool)
     free(pool);
 }
 
+static bool make_id(char id[33])
+{
+    unsigned char bytes[16]; /* cannot be guessed: knowing one is the right to read the job */
+    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) return false;
+    for (int i = 0; i < 16; i++) snprintf(id + 2 * i, 3, "%02x", bytes[i]);
+    return true;
+}
+
+/* NULL, or why the queue takes no job of this client. One client may have three quarters of it. */
+static const char *full_locked(const job_pool *pool, uint64_t client)
+{
+    int share = (3 * pool->options->queue + 3) / 4, own = 0;
+    if (pool->stopping) return "the server is stopping";
+    if (pool->counts.queued >= pool->options->queue) return "the queue is full; try again later";
+    for (const job *j = pool->jobs; j; j = j->next)
+        own += j->state == JOB_QUEUED && j->request.client == client;
+    return own < share ? NULL : "your share of the queue is full; try again later";
+}
+
 invit_status job_submit(job_pool *pool, job_request *request, job **out, invit_error *err)
 {
     *out = NULL;
     job *j = calloc(1, sizeof *j);
     if (!j) return INVIT_ERR_MEMORY;
-    unsigned char bytes[16]; /* ids cannot be guessed: knowing one is the right to read the job */
-    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) {
+    if (!make_id(j->id)) {
         free(j);
         if (err) snprintf(err->message, sizeof err->message, "the system gave no random numbers");
         return INVIT_ERR_IO;
     }
-    for (int i = 0; i < 16; i++) snprintf(j->id + 2 * i, 3, "%02x", bytes[i]);
+    int64_t bytes = PER_NODE * invit_instance_nodes(request->instance);
+    bool room = budget_take(pool->budget, bytes);
+    while (!room && job_pool_forget_oldest(pool)) room = budget_take(pool->budget, bytes);
     j->pool = pool;
     j->references = 2; /* the pool's and the caller's */
 
     pthread_mutex_lock(&pool->lock);
-    bool full = pool->counts.queued >= pool->options->queue || pool->stopping;
+    const char *full = room ? full_locked(pool, request->client)
+                            : "the server's memory is taken by other jobs; try again later";
     if (full) {
         pool->counts.refused++;
     } else {
+        j->bytes = bytes;
         j->request = *request;
         request->instance = NULL;
         j->next = pool->jobs;
@@ -447,10 +596,9 @@ invit_status job_submit(job_pool *pool, job_request *request, job **out, invit_e
     }
     pthread_mutex_unlock(&pool->lock);
     if (full) {
+        if (room) budget_give(pool->budget, bytes);
         free(j);
-        if (err)
-            snprintf(err->message, sizeof err->message, "the queue is full (%d jobs wait); try again later",
-                     pool->options->queue);
+        if (err) snprintf(err->message, sizeof err->message, "%s", full);
         return INVIT_ERR_UNSUPPORTED;
     }
     *out = j;

@@ -8,11 +8,22 @@ typedef struct stream {
     struct MHD_Connection *connection;
     job *job;
     size_t index, offset;
+    connections *connections;
+    connection *from;
+    _Atomic bool left;
 } stream;
 
 static void wake(void *user)
 {
     MHD_resume_connection(((stream *)user)->connection);
+}
+
+/* The client has hung up while the connection slept. */
+static void leave(void *user)
+{
+    stream *s = user;
+    s->left = true;
+    if (job_unwait(s->job, s)) MHD_resume_connection(s->connection);
 }
 
 static ssize_t read_events(void *user, uint64_t position, char *buffer, size_t room)
@@ -22,6 +33,7 @@ static ssize_t read_events(void *user, uint64_t position, char *buffer, size_t r
     size_t length, filled = 0;
     bool last = false;
     const char *text;
+    if (s->left) return MHD_CONTENT_READER_END_WITH_ERROR;
     while (filled < room && (text = job_event(s->job, s->index, &length, &last))) {
         size_t part = length - s->offset < room - filled ? length - s->offset : room - filled;
         memcpy(buffer + filled, text + s->offset, part);
@@ -32,36 +44,42 @@ static ssize_t read_events(void *user, uint64_t position, char *buffer, size_t r
             s->offset = 0;
         }
     }
-    if (filled) return (ssize_t)filled;
+    if (filled) {
+        connection_enter(s->connections, s->from, CONNECTION_ANSWER, -1);
+        return (ssize_t)filled;
+    }
     if (last) return MHD_CONTENT_READER_END_OF_STREAM;
     MHD_suspend_connection(s->connection);
-    if (!job_wait(s->job, s->index, wake, s)) MHD_resume_connection(s->connection);
+    if (job_wait(s->job, s->index, wake, s))
+        connection_wait(s->connections, s->from, leave, s);
+    else
+        MHD_resume_connection(s->connection);
     return 0;
 }
 
-static void end_stream(void *user)
+void stream_end(stream *s)
 {
-    stream *s = user;
     job_unwait(s->job, s);
+    job_unfollow(s->job);
     job_release(s->job);
     free(s);
 }
 
-enum MHD_Result call_events(request *r)
+void call_events(request *r)
 {
     job *j = job_find(r->server->pool, r->id);
-    if (!j) return serve_error(r, 404, "there is no such job; finished jobs are forgotten after a while");
-    stream *s = calloc(1, sizeof *s);
+    if (!j) {
+        serve_error(r, 404, "there is no such job; finished jobs are forgotten after a while");
+        return;
+    }
+    stream *s = r->stream = calloc(1, sizeof *s);
     if (!s) {
         job_release(j);
-        return MHD_NO;
+        return;
     }
-    *s = (stream){.connection = r->connection, .job = j};
-    struct MHD_Response *response =
-        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 32768, read_events, s, end_stream);
-    if (!response) {
-        end_stream(s);
-        return MHD_NO;
-    }
-    return serve_queue(r, 200, "text/event-stream", response);
+    *s = (stream){
+        .connection = r->connection, .job = j, .connections = &r->server->connections, .from = r->from};
+    job_follow(j);
+    serve_stream(r, "text/event-stream",
+                 MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 32768, read_events, s, NULL));
 }

@@ -1,0 +1,96 @@
+/* Bodies: kept within the budget, and read as JSON only when there is room for what they unfold to. */
+#include "serve/calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void body_drop(request *r)
+{
+    budget_give(&r->server->budget, (int64_t)r->room);
+    free(r->body);
+    r->body = NULL;
+    r->length = r->room = 0;
+}
+
+bool body_take(request *r, const char *bytes, size_t count)
+{
+    if (r->length + count + 1 > r->room) {
+        size_t room = r->room ? r->room : 4096;
+        while (room < r->length + count + 1) room *= 2;
+        if (!serve_take(r->server, (int64_t)(room - r->room))) return false;
+        char *grown = realloc(r->body, room);
+        if (!grown) {
+            budget_give(&r->server->budget, (int64_t)(room - r->room));
+            return false;
+        }
+        r->body = grown;
+        r->room = room;
+    }
+    memcpy(r->body + r->length, bytes, count);
+    r->length += count;
+    r->body[r->length] = 0;
+    return true;
+}
+
+/* At most what Jansson allocates for a text: an object is a table of eight buckets, an array has eight places, and
+ * every comma or colon may bring a value. Three bytes "{}," become 300. */
+static int64_t unfolded(const char *text, size_t length)
+{
+    int64_t bytes = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        if (quoted) {
+            if (c == '\\')
+                i++;
+            else
+                quoted = c != '"';
+        } else if (c == '"') {
+            quoted = true;
+            bytes += 64;
+        } else {
+            bytes += c == '{' ? 320 : c == '[' ? 160 : c == ',' || c == ':' ? 48 : 0;
+        }
+    }
+    return bytes + (int64_t)length;
+}
+
+json_t *body_object(request *r)
+{
+    const char *type = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "Content-Type");
+    if (!type || strncmp(type, "application/json", 16) != 0) {
+        serve_error(r, 415, "send JSON, with Content-Type: application/json");
+        return NULL;
+    }
+    int64_t needs = unfolded(r->body ? r->body : "", r->length);
+    if (!serve_take(r->server, needs)) {
+        bool never = needs > r->server->budget.limit;
+        serve_error(r, never ? 413 : 503,
+                    never ? "this JSON unfolds to more memory than the server may use"
+                          : "the server's memory is taken by other requests; try again later");
+        return NULL;
+    }
+    json_error_t error;
+    json_t *o = json_loadb(r->body ? r->body : "", r->length, JSON_REJECT_DUPLICATES, &error);
+    if (json_is_object(o)) {
+        r->unfolded = needs;
+        return o;
+    }
+    char message[512];
+    if (o)
+        snprintf(message, sizeof message, "the body must be a JSON object");
+    else
+        snprintf(message, sizeof message, "line %d, column %d of the body: %s", error.line, error.column,
+                 error.text);
+    if (o) json_decref(o);
+    budget_give(&r->server->budget, needs);
+    serve_error(r, 400, message);
+    return NULL;
+}
+
+void body_release_object(request *r, json_t *object)
+{
+    json_decref(object);
+    budget_give(&r->server->budget, r->unfolded);
+    r->unfolded = 0;
+}

@@ -1,0 +1,20 @@
+/* Threads for the work that would hold up the polling thread: parsing, generating, drawing. */
+#ifndef INVIT_SERVE_TASKS_H
+#define INVIT_SERVE_TASKS_H
+
+#include "invit.h"
+
+typedef struct task_pool task_pool;
+
+typedef struct task {
+    struct task *next;
+    void (*run)(void *user);
+    void *user;
+} task;
+
+invit_status task_pool_create(int threads, task_pool **out, invit_error *err);
+/* The task must live until it has run; there are never more than there are connections. */
+void task_pool_add(task_pool *pool, task *t);
+void task_pool_destroy(task_pool *pool); /* after what was added has run */
+
+#endif
