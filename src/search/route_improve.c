@@ -1,0 +1,575 @@
+/* Anytime improvement of routes with rules. Small instances: every thread anneals the whole, and all go on
+ * from the best one now and then. Larger ones are cut into spatially compact parts of whole routes, which the
+ * threads anneal, join and cut elsewhere. The temperature falls with the budget. */
+#include "search/route.h"
+
+#include "base/clock.h"
+#include "base/parallel.h"
+#include "problem/metric.h"
+#include "search/cvrp_partition.h"
+#include "search/route_near.h"
+#include "search/route_part.h"
+#include "search/show.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NEIGHBOURS       64
+#define NEIGHBOURS_LARGE 20 /* from LARGE nodes on, for memory                                         */
+#define LARGE            300000
+#define PART             1000 /* customers in a part: its lists and nodes stay in the cache            */
+#define CHAINS           400  /* nodes up to which every thread anneals the whole                      */
+#define ROUND_STEPS      50   /* steps per customer before the solution is cut anew                    */
+#define LEAST_ROUNDS     6
+#define FIRST_SPEED      50000 /* steps a second and thread, until it is measured                       */
+#define LONG_FALL        30.0  /* seconds, when there is no limit                                       */
+#define SHORT_SHARE      0.05  /* of the budget goes into a first quick fall of the temperature         */
+#define SAVING_SHARE     0.3   /* of the budget goes into fewer routes, where these count first         */
+#define FEW_STEPS        100   /* per customer: too few to begin hot                                    */
+/* Temperatures, in units of the mean edge between customers. */
+#define HOT  1.0
+#define WARM 0.3
+#define COLD 0.05
+
+/* What a round leaves: the routes of part i from nodes[offset[i]] and start[offset[i] + i] on. */
+typedef struct outcome {
+    int32_t *nodes;  /* [n]         */
+    int32_t *start;  /* [n + parts] */
+    int32_t *routes; /* [parts]     */
+    double *length;  /* [parts]     */
+} outcome;
+
+typedef struct search {
+    const invit_instance *p;
+    const inv_improve_options *o;
+    inv_neighbours near;
+    inv_route_part *worker; /* [threads] */
+    double begun, unit, speed;
+    int64_t steps;
+    invit_solution *now, *best; /* with room for n routes */
+    double now_length, best_length;
+    bool fewest;
+    int32_t max_routes; /* in all; n: any number */
+    double told_length, told_at, progress_at, done;
+    inv_shown shown;
+
+    bool chains; /* every thread anneals the whole */
+    int32_t round, parts;
+    inv_cvrp_place *place; /* [n] routes, in the parts' order                      */
+    int32_t *first;        /* [parts + 1] into place                               */
+    int32_t *offset;       /* [parts + 1] customers before part i                  */
+    int32_t *part_of;      /* [n] a customer's part, and its number there (from 1) */
+    int32_t *local;        /* [n]                                                  */
+    int32_t *global;       /* [n] customers by part and number                     */
+    outcome current, shortest;
+    int64_t *made; /* [parts] steps                                        */
+    double hot, cold, from, until;
+    int64_t round_steps; /* INT64_MAX: by the clock                              */
+    int32_t wanted;      /* routes, while routes are being saved                 */
+    atomic_int taken;
+} search;
+
+static bool cancelled(const search *s)
+{
+    return s->o->control && s->o->control->cancel && *s->o->control->cancel;
+}
+
+static bool stopped(const search *s)
+{
+    return cancelled(s) || inv_now() >= s->o->deadline ||
+           (s->o->iterations >= 0 && s->steps >= s->o->iterations) ||
+           (s->o->target > 0 && s->best_length <= s->o->target);
+}
+
+static bool better(const search *s, int32_t routes, double length)
+{
+    if (s->fewest && routes != s->best->routes) return routes < s->best->routes;
+    return length < s->best_length;
+}
+
+/* ---- what the caller hears ------------------------------------------------------------------------ */
+
+static void tell(search *s, bool at_once)
+{
+    const invit_control *c = s->o->control;
+    double now = inv_now();
+    if (s->best_length < s->told_length && (at_once || now - s->told_at >= 0.1)) {
+        s->told_at = now;
+        s->told_length = s->best_length;
+        if (s->o->on_better) s->o->on_better(s->o->on_better_user, now - s->begun, s->best_length);
+    }
+    if (c && c->progress && now - s->progress_at >= 0.1) {
+        s->progress_at = now;
+        invit_progress progress = {.stage = "improve",
+                                   .elapsed = now - s->begun,
+                                   .fraction = s->done,
+                                   .best = s->best_length,
+                                   .count = s->steps};
+        c->progress(c->user, &progress);
+    }
+    inv_show(s->o, &s->shown, s->best_length, s->best);
+}
+
+/* Fewer routes may be longer: lengths told so far do not count any more. */
+static void forget_told(search *s)
+{
+    s->told_length = s->shown.length = INFINITY;
+}
+
+/* ---- parts ------------------------------------------------------------------------------------- */
+
+static invit_status cut(search *s, invit_error *err)
+{
+    inv_rng rng;
+    inv_rng_init(&rng, s->o->seed, (uint64_t)s->round << 32);
+    if (s->parts > 1) {
+        inv_cvrp_partition(s->p, s->now, s->parts, &rng, s->place, s->first);
+    } else {
+        for (int32_t r = 0; r < s->now->routes; r++)
+            s->place[r] = (inv_cvrp_place){.route = r, .size = s->now->start[r + 1] - s->now->start[r]};
+        s->first[0] = 0;
+        s->first[1] = s->now->routes;
+    }
+    int32_t count = 0, largest = 0;
+    for (int32_t i = 0; i < s->parts; i++) {
+        s->offset[i] = count;
+        for (int32_t j = s->first[i]; j < s->first[i + 1]; j++) {
+            int32_t r = s->place[j].route;
+            for (int32_t h = s->now->start[r]; h < s->now->start[r + 1]; h++) {
+                int32_t v = s->now->nodes[h];
+                s->part_of[v] = i;
+                s->local[v] = count - s->offset[i] + 1;
+                s->global[count++] = v;
+            }
+        }
+        if (count - s->offset[i] > largest) largest = count - s->offset[i];
+    }
+    s->offset[s->parts] = count;
+    for (int t = 0; t < s->o->threads; t++) /* here, so that the threads need no memory */
+        INV_CHECK(inv_route_part_begin(&s->worker[t], s->p, largest + 1, s->near.k, err));
+    return INVIT_OK;
+}
+
+/* Routes that part i may have: what it has and its share of those not in use. */
+static int32_t routes_for(const search *s, int32_t i)
+{
+    int64_t spare = s->max_routes - s->now->routes;
+    if (spare < 0) spare = 0;
+    return s->first[i + 1] - s->first[i] + (int32_t)(spare * (i + 1) / s->parts - spare * i / s->parts);
+}
+
+static void load_part(const search *s, int32_t i, inv_route_part *q)
+{
+    const int32_t *global = s->global + s->offset[i] - 1;
+    int32_t n = s->offset[i + 1] - s->offset[i] + 1, routes = 0;
+    inv_route_part_begin(q, s->p, n, s->near.k, NULL);
+    q->max_routes = routes_for(s, i);
+    inv_route_part_fill(q, 0, 0);
+    for (int32_t v = 1; v < n; v++) {
+        int32_t g = global[v], *near = q->near + (size_t)v * (size_t)q->k, count = 0;
+        const int32_t *all = inv_neighbours_of(&s->near, g);
+        inv_route_part_fill(q, v, g);
+        for (int32_t j = 0; j < s->near.k && all[j] >= 0; j++)
+            if (all[j] != 0 && s->part_of[all[j]] == i) near[count++] = s->local[all[j]];
+        if (count < q->k) near[count] = 0;
+    }
+    inv_route_part_measure(q);
+    /* Customers are numbered route by route, so the routes are runs of numbers. */
+    int32_t *nodes = s->current.nodes + s->offset[i], *start = s->current.start + s->offset[i] + i;
+    start[0] = 0;
+    for (int32_t j = s->first[i]; j < s->first[i + 1]; j++) {
+        start[routes + 1] = start[routes] + s->place[j].size;
+        routes++;
+    }
+    for (int32_t v = 1; v < n; v++) nodes[v - 1] = v;
+    inv_route_part_set(q, nodes, start, routes);
+}
+
+static void store_part(const search *s, int32_t i, const inv_route_part *q, bool best, const outcome *out)
+{
+    int32_t *nodes = out->nodes + s->offset[i];
+    out->routes[i] = inv_route_part_routes(q, best, nodes, out->start + s->offset[i] + i);
+    out->length[i] = best ? q->best_length : q->length;
+    for (int32_t j = 0; j < q->n - 1; j++) nodes[j] = s->global[s->offset[i] + nodes[j] - 1];
+}
+
+/* Steps of the round that fall to the parts before i, so that the parts' shares add up. */
+static int64_t share_of(const search *s, int32_t i)
+{
+    return (int64_t)((double)s->round_steps * s->offset[i] / (s->p->n - 1));
+}
+
+static inv_route_run run_of(const search *s, double from, double until, int64_t steps)
+{
+    return (inv_route_run){.hot = s->hot,
+                           .cold = s->cold,
+                           .from = from,
+                           .deadline = until,
+                           .steps = steps,
+                           .cancel = s->o->control ? s->o->control->cancel : NULL};
+}
+
+static void work(void *context, int member)
+{
+    search *s = context;
+    inv_route_part *q = &s->worker[member];
+    for (int32_t i; (i = atomic_fetch_add(&s->taken, 1)) < s->parts;) {
+        int32_t waves = (s->parts - i + s->o->threads - 1) / s->o->threads;
+        double now = inv_now();
+        int64_t steps = s->round_steps < INT64_MAX ? share_of(s, i + 1) - share_of(s, i) : INT64_MAX;
+        inv_route_run run =
+            run_of(s, now, s->until < INFINITY ? now + (s->until - now) / waves : INFINITY, steps);
+        inv_rng rng;
+        inv_rng_init(&rng, s->o->seed, ((uint64_t)s->round << 32) + (uint64_t)i + 1);
+        load_part(s, i, q);
+        s->made[i] = inv_route_part_run(q, &run, &rng);
+        store_part(s, i, q, false, &s->current);
+        store_part(s, i, q, true, &s->shortest);
+    }
+}
+
+/* Puts the parts' routes together; returns the length. */
+static double join(const search *s, const outcome *from, invit_solution *to)
+{
+    double length = 0;
+    to->routes = 0;
+    for (int32_t i = 0; i < s->parts; i++) {
+        const int32_t *start = from->start + s->offset[i] + i;
+        for (int32_t r = 1; r <= from->routes[i]; r++) to->start[++to->routes] = s->offset[i] + start[r];
+        length += from->length[i];
+    }
+    memcpy(to->nodes, from->nodes, (size_t)(s->p->n - 1) * sizeof *to->nodes);
+    return length;
+}
+
+/* ---- chains: every thread has the whole --------------------------------------------------------- */
+
+static void take_best(search *s, const inv_route_part *q)
+{
+    if (!better(s, q->best_routes, q->best_length)) return;
+    if (q->best_routes < s->best->routes && s->fewest) forget_told(s);
+    s->best_length = q->best_length;
+    s->best->routes = inv_route_part_routes(q, true, s->best->nodes, s->best->start);
+    for (int32_t i = 0; i < s->p->n - 1; i++) s->best->nodes[i] = s->global[s->best->nodes[i] - 1];
+}
+
+static int64_t share_of_thread(const search *s, int member)
+{
+    if (s->round_steps == INT64_MAX) return INT64_MAX;
+    return s->round_steps * (member + 1) / s->o->threads - s->round_steps * member / s->o->threads;
+}
+
+static void run_chain(void *context, int member)
+{
+    search *s = context;
+    inv_route_run run = run_of(s, s->from, s->until, share_of_thread(s, member));
+    inv_rng rng;
+    inv_rng_init(&rng, s->o->seed, ((uint64_t)s->round << 32) + (uint64_t)member + 1);
+    s->made[member] = inv_route_part_run(&s->worker[member], &run, &rng);
+}
+
+/* The chains go on from the best of their solutions. */
+static void exchange(search *s)
+{
+    int best = 0;
+    for (int t = 1; t < s->o->threads; t++)
+        if (inv_route_better(&s->worker[t], s->worker[t].routes, s->worker[t].length, s->worker[best].routes,
+                             s->worker[best].length))
+            best = t;
+    for (int t = 0; t < s->o->threads; t++) {
+        if (t != best) inv_route_part_take(&s->worker[t], &s->worker[best]);
+        take_best(s, &s->worker[t]);
+    }
+    for (int t = 0; s->fewest && t < s->o->threads; t++) s->worker[t].max_routes = s->best->routes;
+}
+
+static invit_status load_whole(search *s, invit_error *err)
+{
+    int32_t parts = s->parts;
+    s->parts = 1;
+    invit_status status = cut(s, err);
+    for (int t = 0; status == INVIT_OK && t < s->o->threads; t++) load_part(s, 0, &s->worker[t]);
+    s->parts = parts;
+    return status;
+}
+
+static void count_steps(search *s, int32_t of)
+{
+    int64_t steps = 0;
+    for (int32_t i = 0; i < of; i++) steps += s->made[i];
+    s->steps += steps;
+    double seconds = inv_now() - s->from;
+    if (seconds > 0 && steps > 0) s->speed = (double)steps / seconds;
+}
+
+static invit_status one_round(search *s, invit_error *err)
+{
+    s->from = inv_now();
+    s->round++;
+    if (s->chains) {
+        inv_parallel(s->o->threads, run_chain, s);
+        count_steps(s, s->o->threads);
+        exchange(s);
+        return INVIT_OK;
+    }
+    INV_CHECK(cut(s, err));
+    atomic_store(&s->taken, 0);
+    inv_parallel(s->o->threads < s->parts ? s->o->threads : s->parts, work, s);
+    count_steps(s, s->parts);
+    double shortest = 0;
+    int32_t routes = 0;
+    for (int32_t i = 0; i < s->parts; i++) {
+        shortest += s->shortest.length[i];
+        routes += s->shortest.routes[i];
+    }
+    if (better(s, routes, shortest)) {
+        if (routes < s->best->routes && s->fewest) forget_told(s);
+        s->best_length = join(s, &s->shortest, s->best);
+        if (s->fewest) s->max_routes = s->best->routes;
+    }
+    s->now_length = join(s, &s->current, s->now);
+    return INVIT_OK;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------- */
+
+/* Empty routes, which a caller may give, are left out. */
+static void copy_routes(const invit_solution *from, invit_solution *to)
+{
+    to->routes = 0;
+    for (int32_t r = 0; r < from->routes; r++)
+        if (from->start[r + 1] > from->start[r]) to->start[++to->routes] = from->start[r + 1];
+    memcpy(to->nodes, from->nodes, (size_t)from->start[from->routes] * sizeof *to->nodes);
+}
+
+double inv_route_total(const invit_instance *p, const invit_solution *s)
+{
+    double total = 0;
+    bool open = p->rules && p->rules->open;
+    for (int32_t r = 0; r < s->routes; r++) {
+        const int32_t *v = s->nodes + s->start[r];
+        int32_t m = s->start[r + 1] - s->start[r];
+        if (m == 0) continue;
+        total += inv_distance(p, 0, v[0]);
+        for (int32_t i = 1; i < m; i++) total += inv_distance(p, v[i - 1], v[i]);
+        if (!open) total += inv_distance(p, v[m - 1], 0);
+    }
+    return total;
+}
+
+static double mean_edge(const invit_instance *p, const invit_solution *x)
+{
+    double sum = 0;
+    int64_t edges = 0;
+    for (int32_t r = 0; r < x->routes; r++)
+        for (int32_t i = x->start[r] + 1; i < x->start[r + 1]; i++, edges++)
+            sum += inv_distance(p, x->nodes[i - 1], x->nodes[i]);
+    if (sum > 0) return sum / (double)edges;
+    double length = inv_route_total(p, x);
+    return length > 0 ? length / p->n : 1;
+}
+
+static void note_done(search *s)
+{
+    const inv_improve_options *o = s->o;
+    if (o->iterations > 0) s->done = (double)s->steps / (double)o->iterations;
+    if (o->deadline < INFINITY) s->done = fmax(s->done, (inv_now() - s->begun) / (o->deadline - s->begun));
+    s->done = fmin(s->done, 1);
+}
+
+/* One fall of the temperature over `budget` seconds or, when o->iterations says so, steps. */
+static invit_status anneal(search *s, double budget, double hot, double cold, invit_error *err)
+{
+    const inv_improve_options *o = s->o;
+    bool clocked = o->iterations < 0;
+    double begun = inv_now(), done = 0;
+    int64_t first = s->steps;
+    s->unit = mean_edge(s->p, s->now);
+    if (s->chains) INV_CHECK(load_whole(s, err));
+    while (done < 1 && !stopped(s)) {
+        /* A round is a share of the budget, at most what ROUND_STEPS takes. */
+        double share = ROUND_STEPS * (double)(s->p->n - 1) / (clocked ? s->speed * budget : budget);
+        double next = fmin(1, done + fmin(share, 1.0 / LEAST_ROUNDS));
+        s->hot = hot * s->unit * pow(cold / hot, done);
+        s->cold = hot * s->unit * pow(cold / hot, next);
+        s->until = clocked ? fmin(begun + next * budget, o->deadline) : o->deadline;
+        s->round_steps = INT64_MAX;
+        if (!clocked) s->round_steps = (int64_t)ceil(next * budget) - (s->steps - first);
+        INV_CHECK(one_round(s, err));
+        done = clocked ? (inv_now() - begun) / budget : (double)(s->steps - first) / budget;
+        note_done(s);
+        tell(s, false);
+    }
+    copy_routes(s->best, s->now);
+    return INVIT_OK;
+}
+
+static void save_routes(void *context, int member)
+{
+    search *s = context;
+    inv_route_run run = run_of(s, s->from, s->until, share_of_thread(s, member));
+    inv_rng rng;
+    inv_rng_init(&rng, s->o->seed, ((uint64_t)s->round << 32) + (uint64_t)member + 1);
+    s->made[member] = inv_route_part_save(&s->worker[member], s->wanted, &run, &rng);
+}
+
+/* Each thread tries to do with fewer routes, down to what the demands need. */
+static invit_status save(search *s, double budget, invit_error *err)
+{
+    bool clocked = s->o->iterations < 0;
+    int64_t demand = 0;
+    for (int32_t v = 1; v < s->p->n; v++) demand += s->p->demand[v];
+    s->wanted = s->p->capacity > 0 ? (int32_t)((demand + s->p->capacity - 1) / s->p->capacity) : 1;
+    if (s->wanted < 1) s->wanted = 1;
+    s->unit = mean_edge(s->p, s->now);
+    s->hot = s->cold = WARM * s->unit;
+    s->from = inv_now();
+    s->round++;
+    s->until = clocked ? fmin(s->from + budget, s->o->deadline) : s->o->deadline;
+    s->round_steps = clocked ? INT64_MAX : (int64_t)budget;
+    INV_CHECK(load_whole(s, err));
+    inv_parallel(s->o->threads, save_routes, s);
+    count_steps(s, s->o->threads);
+    for (int t = 0; t < s->o->threads; t++) take_best(s, &s->worker[t]);
+    s->max_routes = s->best->routes;
+    copy_routes(s->best, s->now);
+    note_done(s);
+    tell(s, false);
+    return INVIT_OK;
+}
+
+/* What is left of the time or the steps. */
+static double budget_left(const search *s)
+{
+    const inv_improve_options *o = s->o;
+    if (o->iterations >= 0) return (double)(o->iterations - s->steps);
+    return o->deadline < INFINITY ? o->deadline - inv_now() : LONG_FALL;
+}
+
+/* A short fall first, so that there soon is something good; then the long one. Without any limit the search
+ * goes on until it is cancelled, in ever longer falls. */
+static invit_status anneal_to_the_limit(search *s, invit_error *err)
+{
+    const inv_improve_options *o = s->o;
+    bool counted = o->iterations >= 0, limited = counted || o->deadline < INFINITY;
+    if (s->fewest && !stopped(s)) {
+        double share = SAVING_SHARE * budget_left(s);
+        INV_CHECK(save(s, counted ? ceil(share) : share, err));
+    }
+    double budget = budget_left(s);
+    double per_customer = budget * (counted ? 1 : s->speed) / s->p->n;
+    double hot = per_customer < FEW_STEPS ? fmax(COLD, WARM * per_customer / FEW_STEPS) : HOT;
+    if (per_customer >= FEW_STEPS) {
+        INV_CHECK(anneal(s, counted ? ceil(SHORT_SHARE * budget) : SHORT_SHARE * budget, WARM, COLD, err));
+        if (limited) budget = budget_left(s);
+    }
+    if (!stopped(s)) INV_CHECK(anneal(s, budget, hot, COLD, err));
+    while (!stopped(s) && !limited) {
+        budget *= 2;
+        INV_CHECK(anneal(s, budget, HOT, COLD, err));
+    }
+    tell(s, true);
+    return INVIT_OK;
+}
+
+static void free_outcome(outcome *x)
+{
+    free(x->nodes);
+    free(x->start);
+    free(x->routes);
+    free(x->length);
+}
+
+static bool alloc_outcome(outcome *x, size_t n, size_t parts)
+{
+    x->nodes = malloc(n * sizeof *x->nodes);
+    x->start = malloc((n + parts) * sizeof *x->start);
+    x->routes = malloc(parts * sizeof *x->routes);
+    x->length = malloc(parts * sizeof *x->length);
+    return x->nodes && x->start && x->routes && x->length;
+}
+
+static void destroy(search *s)
+{
+    inv_neighbours_destroy(&s->near);
+    for (int t = 0; s->worker && t < s->o->threads; t++) inv_route_part_destroy(&s->worker[t]);
+    free(s->worker);
+    invit_solution_destroy(s->now);
+    invit_solution_destroy(s->best);
+    free(s->place);
+    free(s->first);
+    free(s->offset);
+    free(s->part_of);
+    free(s->local);
+    free(s->global);
+    free_outcome(&s->current);
+    free_outcome(&s->shortest);
+    free(s->made);
+}
+
+static invit_status init(search *s, const invit_solution *given, invit_error *err)
+{
+    const invit_instance *p = s->p;
+    const inv_rules *rules = p->rules;
+    size_t n = (size_t)p->n;
+    inv_neighbour_options o = {.k = p->n < LARGE ? NEIGHBOURS : NEIGHBOURS_LARGE,
+                               .threads = s->o->threads,
+                               .deadline = s->o->deadline,
+                               .cancel = s->o->control ? s->o->control->cancel : NULL};
+    INV_CHECK(inv_route_near_create(p, &o, &s->near, err));
+    s->chains = p->n <= CHAINS || (rules && !rules->has_xy);
+    s->parts = p->n / PART + 1;
+    if (s->parts < s->o->threads) s->parts = s->o->threads;
+    size_t parts = (size_t)s->parts;
+    s->worker = calloc((size_t)s->o->threads, sizeof *s->worker);
+    s->place = malloc(n * sizeof *s->place);
+    s->first = malloc((parts + 1) * sizeof *s->first);
+    s->offset = malloc((parts + 1) * sizeof *s->offset);
+    s->part_of = malloc(n * sizeof *s->part_of);
+    s->local = malloc(n * sizeof *s->local);
+    s->global = malloc(n * sizeof *s->global);
+    s->made = malloc(parts * sizeof *s->made);
+    if (!s->worker || !s->place || !s->first || !s->offset || !s->part_of || !s->local || !s->global ||
+        !s->made || !alloc_outcome(&s->current, n, parts) || !alloc_outcome(&s->shortest, n, parts))
+        return inv_no_memory(err, n * 100);
+    INV_CHECK(inv_solution_alloc(p->n, p->n, &s->now, err));
+    INV_CHECK(inv_solution_alloc(p->n, p->n, &s->best, err));
+    copy_routes(given, s->now);
+    copy_routes(given, s->best);
+    s->fewest = rules && rules->fewest;
+    s->max_routes = rules && rules->vehicles > 0 ? rules->vehicles : p->n;
+    if (s->fewest) s->max_routes = s->best->routes;
+    s->now_length = s->best_length = s->told_length = inv_route_total(p, given);
+    s->shown = (inv_shown){-INFINITY, s->best_length};
+    s->speed = (double)FIRST_SPEED * s->o->threads;
+    return INVIT_OK;
+}
+
+invit_status inv_improve_routes(const invit_instance *p, invit_solution **solution,
+                                const inv_improve_options *o, inv_improve_stats *stats, invit_error *err)
+{
+    invit_status status = INVIT_OK;
+    search s = {.p = p, .o = o, .begun = inv_now()};
+    if (p->n > 2 && !(o->iterations == 0)) {
+        status = init(&s, *solution, err);
+        double given = status == INVIT_OK ? s.best_length : 0;
+        int32_t routes = status == INVIT_OK ? s.best->routes : 0;
+        if (status == INVIT_OK) status = anneal_to_the_limit(&s, err);
+        if (status == INVIT_ERR_CANCELLED)
+            status = INVIT_OK; /* too little time to begin: what was given stays */
+        else if (status == INVIT_OK && (s.best_length < given || (s.fewest && s.best->routes < routes))) {
+            invit_solution *better_one = NULL;
+            status = inv_solution_copy(s.best, &better_one, err);
+            if (status == INVIT_OK) {
+                invit_solution_destroy(*solution);
+                *solution = better_one;
+            }
+        }
+    }
+    if (status == INVIT_OK && stats)
+        *stats = (inv_improve_stats){s.steps, inv_route_total(p, *solution), inv_now() - s.begun};
+    destroy(&s);
+    return status;
+}
