@@ -1,5 +1,6 @@
 /* Checkpoints: any bytes give a model or an error. */
-#include "lab/import/import.h"
+#include "invit_lab.h"
+#include "lab/model/import.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* The small files that evaluation and training read back: results (first byte 0 modulo 3), best-known lengths
  * (1), a training configuration (2). Any bytes give records or one error that names the file. */
-#include "invit.h"
+#include "invit_lab.h"
 #include "lab/eval/eval_journal.h"
 #include "lab/eval/eval_known.h"
 

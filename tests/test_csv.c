@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/names.h"
 #include "problem/problem.h"
 
 #include <jansson.h>
@@ -219,7 +220,7 @@ static void metrics_can_be_changed(void **state)
     assert_non_null(strstr(err.message, "a longitude (x) from -540 to 540"));
     assert_int_equal(invit_instance_set_metric(p, (invit_metric)9, &err), INVIT_ERR_ARGUMENT);
     invit_instance_destroy(p);
-    assert_string_equal(invit_metric_name(INVIT_HAVERSINE), "haversine");
+    assert_string_equal(inv_metric_name(INVIT_HAVERSINE), "haversine");
 }
 
 static void the_date_line_is_no_border(void **state)

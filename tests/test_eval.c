@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "folder.h"
-#include "invit.h"
+#include "invit_lab.h"
 #include "policy/model.h"
 #include "lab/eval/eval.h"
 

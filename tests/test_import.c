@@ -6,9 +6,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "invit_lab.h"
 #include "base/rng.h"
-#include "lab/import/import.h"
-#include "lab/import/import_pickle.h"
+#include "lab/model/import.h"
+#include "lab/model/import_pickle.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "invit_lab.h"
 #include "folder.h"
 #include "lab/train/labelfile.h"
 #include "lab/train/lesson.h"

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "invit.h"
+#include "invit_lab.h"
 #include "lab/plot/chart.h"
 
 #include <dirent.h>

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "invit_lab.h"
 #include "lab/eval/baselines.h"
 #include "lab/eval/statistics.h"
 #include "lab/eval/tables.h"

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "invit_lab.h"
 #include "base/clock.h"
 #include "policy/model.h"
 #include "problem/problem.h"

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "invit.h"
+#include "invit_lab.h"
 #include "policy/model.h"
 
 #include <jansson.h>

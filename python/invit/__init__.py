@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Callable, Iterator, List, Optional, Sequence, Union
 
-from ._library import (CONSTRUCTIONS, DISTRIBUTIONS, METRICS, PROBLEMS, PROGRESS_FN, SHOW_FN, CheckResult, Control, InvitError,
+from ._library import (CONSTRUCTIONS, DISTRIBUTIONS, METRICS, PROBLEMS, PROGRESS_FN, SHOW_FN, CheckResult, Control, GenerateOptions, InvitError,
                        SolveResult, call, lib)
 
 __all__ = ["Instance", "InvitError", "Model", "Progress", "Solution", "generate", "read", "solve", "version"]
@@ -319,7 +319,7 @@ def generate(problem: str = "tsp", size: int = 100, distribution: str = "uniform
              capacity: Optional[int] = None, library: bool = False) -> Instance:
     """Instance `index` of stream `seed` of one of the four MSVDRP distributions; with `library` more like
     those of TSPLIB (dense patches, rows and grids) and CVRPLIB's X set (capacity, demands and depot)."""
-    options, out = lib.invit_generate_defaults(), c.c_void_p()
+    options, out = GenerateOptions(capacity=50, demand_min=1, demand_max=10), c.c_void_p()
     if capacity is not None:
         options.capacity = _whole("capacity", capacity, 1, _INT32)
     options.like_library = library

@@ -101,7 +101,6 @@ _PROTOTYPES = {
     "invit_solution_destroy": (None, [_P]),
     "invit_solution_routes": (c.c_int32, [_P]),
     "invit_solution_route": (_INT32S, [_P, c.c_int32, _INT32S]),
-    "invit_generate_defaults": (GenerateOptions, []),
     "invit_generate_with": (c.c_int, [c.c_int, c.c_int, c.c_int64, c.c_uint64, c.c_uint64,
                                       c.POINTER(GenerateOptions), _OUT, _ERR]),
     "invit_model_load": (c.c_int, [c.c_char_p, _OUT, _ERR]),

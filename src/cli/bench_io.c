@@ -1,4 +1,6 @@
 /* invit bench io: generating, writing and reading a million nodes. */
+#include "base/clock.h"
+#include "base/names.h"
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -51,13 +53,6 @@ static const cli_spec spec = {
     .options = options,
 };
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 typedef struct measurement {
     double seconds;
     double peak; /* bytes */
@@ -87,7 +82,7 @@ static invit_status run_job(const job *j, measurement *m, invit_error *err)
     invit_writer *w = NULL;
     invit_status status = INVIT_OK;
     if (j->what == WRITE) status = invit_generate(j->problem, j->distribution, j->size, 1, 0, &p, err);
-    double before = peak_memory(), start = now();
+    double before = peak_memory(), start = inv_now();
     if (status != INVIT_OK) return status;
     if (j->what == GENERATE)
         status = invit_generate(j->problem, j->distribution, j->size, 1, 0, &p, err);
@@ -98,7 +93,7 @@ static invit_status run_job(const job *j, measurement *m, invit_error *err)
         invit_status closed = invit_writer_close(w, status == INVIT_OK ? err : NULL);
         if (status == INVIT_OK) status = closed;
     }
-    m->seconds = now() - start;
+    m->seconds = inv_now() - start;
     m->peak = peak_memory() - before;
     invit_instance_destroy(p);
     return status;
@@ -175,7 +170,7 @@ int bench_io(int argc, char **argv)
     cli_cancel_flag(); /* an interrupt must not leave the file behind */
     for (int d = INVIT_UNIFORM; d <= INVIT_IMPLOSION && ok && !cli_cancelled(); d++) {
         char name[64];
-        snprintf(name, sizeof name, "generate %s", invit_distribution_name((invit_distribution)d));
+        snprintf(name, sizeof name, "generate %s", inv_distribution_name((invit_distribution)d));
         job j = {.what = GENERATE, .distribution = (invit_distribution)d, .size = v.size};
         ok = report(&v, name, &j);
     }

@@ -3,7 +3,7 @@
 #ifndef INVIT_CLI_CLI_H
 #define INVIT_CLI_CLI_H
 
-#include "invit.h"
+#include "invit_lab.h"
 #include "cli/json.h"
 #include "cli/options.h"
 #include "cli/terminal.h"

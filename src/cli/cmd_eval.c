@@ -1,4 +1,5 @@
 /* invit eval: the paper's tables, on generated sets, on libraries, and for variants of the model. */
+#include "base/names.h"
 #include "cli/cli.h"
 #include "cli/method.h"
 
@@ -258,12 +259,12 @@ typedef struct outcome {
 
 static const char *distribution_name(int i)
 {
-    return invit_distribution_name((invit_distribution)i);
+    return inv_distribution_name((invit_distribution)i);
 }
 
 static const char *problem_name(int i)
 {
-    return i == INVIT_TSP ? "tsp" : "cvrp";
+    return inv_problem_name((invit_problem)i);
 }
 
 static int choose(const cli_list *list, const char *(*name)(int), int count, bool *chosen, const char *what)
@@ -283,7 +284,7 @@ static int load_models(const cli_list *given, const bool *needed, invit_model **
         invit_problem p = invit_model_problem(m);
         if (model[p]) {
             int code = cli_bad_usage("%s and %s are both models for %s", invit_model_path(model[p]),
-                                     given->item[i], p == INVIT_TSP ? "TSP" : "CVRP");
+                                     given->item[i], inv_problem_title(p));
             invit_model_destroy(m);
             return code;
         }

@@ -1,4 +1,5 @@
 /* invit gen: random instances, and the 28 MSVDRP sets. */
+#include "base/names.h"
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -339,9 +340,8 @@ static int gen_msvdrp(values *v)
             bool same = false;
             v->size = sets[i].size;
             v->count = sets[i].count;
-            snprintf(path, sizeof path, "%s/%s%lld-%s.txt", v->output,
-                     sets[i].problem == INVIT_TSP ? "tsp" : "cvrp", (long long)v->size,
-                     invit_distribution_name((invit_distribution)v->dist));
+            snprintf(path, sizeof path, "%s/%s%lld-%s.txt", v->output, inv_problem_name(sets[i].problem),
+                     (long long)v->size, inv_distribution_name((invit_distribution)v->dist));
             invit_status status;
             if (stat(path, &info) == 0) {
                 status = same_first_instance(v, sets[i].problem, path, &same, &err);

@@ -1,5 +1,6 @@
 /* invit import: a published PyTorch checkpoint becomes a model file; model files are stored anew or averaged.
  */
+#include "base/names.h"
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -140,7 +141,7 @@ int cmd_import(int argc, char **argv)
     if (!v.common.quiet) {
         invit_model_summary s = invit_model_describe(model);
         printf("%s: INViT-%dV for %s, width %d, %d heads, %lld parameters\n", v.output, s.views,
-               s.problem == INVIT_TSP ? "TSP" : "CVRP", s.width, s.heads, (long long)s.parameters);
+               inv_problem_title(s.problem), s.width, s.heads, (long long)s.parameters);
     }
 done:
     invit_model_destroy(model);

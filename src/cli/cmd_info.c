@@ -1,4 +1,5 @@
 /* invit info: what a model file holds. */
+#include "base/names.h"
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -29,7 +30,7 @@ static void print_json(const invit_model *model, const char *path)
     cli_json j = cli_json_to(stdout);
     cli_json_open(&j, NULL, '{');
     cli_json_string(&j, "file", path);
-    cli_json_string(&j, "problem", s.problem == INVIT_TSP ? "tsp" : "cvrp");
+    cli_json_string(&j, "problem", inv_problem_name(s.problem));
     cli_json_int(&j, "width", s.width);
     cli_json_int(&j, "feed_forward", s.feed_forward);
     cli_json_int(&j, "heads", s.heads);
@@ -61,7 +62,7 @@ static void print_text(const invit_model *model, const char *path, bool tensors)
 {
     invit_model_summary s = invit_model_describe(model);
     printf("%s\n", path);
-    printf("  model       INViT-%dV for %s%s\n", s.views, s.problem == INVIT_TSP ? "TSP" : "CVRP",
+    printf("  model       INViT-%dV for %s%s\n", s.views, inv_problem_title(s.problem),
            s.invariant ? "" : ", without the invariant layer");
     printf("  views       action k = %d", s.view[0]);
     for (int i = 1; i < s.views; i++) printf("%s %d", i == 1 ? "; state k =" : ",", s.view[i]);

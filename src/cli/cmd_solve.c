@@ -1,4 +1,6 @@
 /* invit solve: read, construct, improve, print a checked solution. */
+#include "base/clock.h"
+#include "base/names.h"
 #include "cli/cli.h"
 #include "cli/method.h"
 
@@ -8,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 typedef struct solve_values {
     int64_t index, capacity;
@@ -136,30 +137,12 @@ typedef struct session {
     bool stopped; /* by Ctrl-C */
 } session;
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static invit_status fail(invit_error *err, invit_status code, const char *format, const char *a,
                          const char *b)
 {
     err->code = code;
     snprintf(err->message, sizeof err->message, format, a, b);
     return code;
-}
-
-static const char *problem_name(invit_problem problem)
-{
-    return problem == INVIT_TSP ? "TSP" : "CVRP";
-}
-
-static const char *construct_name(invit_construct c)
-{
-    static const char *const names[] = {"invit", "nearest", "greedy", "space-filling", "savings", "start"};
-    return names[c];
 }
 
 /* ---- before solving ------------------------------------------------------------------------------------ */
@@ -202,7 +185,7 @@ static invit_status find_model(session *s, invit_problem problem, invit_solve_op
     if (s->model && invit_model_problem(s->model) != problem) {
         if (s->v->model)
             return fail(err, INVIT_ERR_ARGUMENT, "the instance is a %s, but the model is for %s",
-                        problem_name(problem), problem_name(invit_model_problem(s->model)));
+                        inv_problem_title(problem), inv_problem_title(invit_model_problem(s->model)));
         invit_model_destroy(s->model);
         s->model = NULL;
     }
@@ -217,7 +200,8 @@ static invit_status find_model(session *s, invit_problem problem, invit_solve_op
     if (status == INVIT_OK) return INVIT_OK;
     if (asked) return status;
     if (!s->looked[problem] && !s->v->common.quiet)
-        cli_warn("no bundled model for %s, so the routes begin without the policy", problem_name(problem));
+        cli_warn("no bundled model for %s, so the routes begin without the policy",
+                 inv_problem_title(problem));
     s->looked[problem] = true;
     o->construct = problem == INVIT_TSP ? INVIT_CONSTRUCT_GREEDY : INVIT_CONSTRUCT_SAVINGS;
     return INVIT_OK;
@@ -229,16 +213,16 @@ static void on_progress(void *user, const invit_progress *p)
 {
     session *s = user;
     char best[48] = "", left[48] = "";
-    double seconds = s->deadline - now();
+    double seconds = s->deadline - inv_now();
     if (strcmp(s->stage, p->stage) != 0) {
         snprintf(s->stage, sizeof s->stage, "%s", p->stage);
-        s->stage_began = now();
+        s->stage_began = inv_now();
     }
     if (!isnan(p->best)) snprintf(best, sizeof best, "  best %.10g", p->best);
     if (isfinite(seconds)) {
         snprintf(left, sizeof left, "  %.0f s left", fmax(0, seconds));
     } else if (p->fraction > 0.01) {
-        double passed = now() - s->stage_began;
+        double passed = inv_now() - s->stage_began;
         snprintf(left, sizeof left, "  %.0f s left", passed * (1 - p->fraction) / p->fraction);
     }
     cli_progress_line(&s->progress, "%-9s  %lld %s%s%s", p->stage, (long long)p->count,
@@ -250,7 +234,7 @@ static void on_better(void *user, double seconds, double length)
     session *s = user;
     (void)seconds; /* counted from the call; the user's clock began with reading */
     char line[64];
-    snprintf(line, sizeof line, "%.4f,%.10g\n", now() - s->began, length);
+    snprintf(line, sizeof line, "%.4f,%.10g\n", inv_now() - s->began, length);
     write_trace(s, line);
 }
 
@@ -278,7 +262,7 @@ static void print_json(const session *s, const invit_instance *p, const invit_so
         if (!tsp) cli_json_close(&j);
     }
     cli_json_close(&j);
-    cli_json_string(&j, "construct", construct_name(r->construct));
+    cli_json_string(&j, "construct", inv_construct_name(r->construct));
     cli_json_number(&j, "constructed", r->constructed);
     cli_json_int(&j, "rollouts", r->rollouts);
     cli_json_int(&j, "decisions", r->decisions);
@@ -315,7 +299,7 @@ static void print_text(const invit_instance *p, const invit_solve_result *r, dou
     if (!tsp) printf(", %d routes", r->routes);
     if (invit_best_known(invit_instance_name(p), &best))
         printf(", %.2f %% above the best known", 100 * (r->length / best - 1));
-    printf("\n  %.2f s: constructed (%s", total, construct_name(r->construct));
+    printf("\n  %.2f s: constructed (%s", total, inv_construct_name(r->construct));
     if (r->rollouts > 0) printf(", %d rollouts, %lld decisions", r->rollouts, (long long)r->decisions);
     printf(") in %.2f s", r->seconds_construct);
     if (r->iterations > 0 || r->length < r->constructed)
@@ -357,7 +341,7 @@ static invit_status hand_over(session *s, const invit_instance *p, const invit_s
                               invit_error *err)
 {
     const solve_values *v = s->v;
-    double total = now() - s->began;
+    double total = inv_now() - s->began;
     cli_progress_clear(&s->progress);
     if (v->common.json)
         print_json(s, p, solution, r, read, total);
@@ -375,7 +359,8 @@ static void remark(const session *s, const invit_solve_options *asked, const inv
     bool policy = asked->construct == INVIT_CONSTRUCT_INVIT && !asked->start;
     if (s->v->common.quiet || !policy || r->construct == INVIT_CONSTRUCT_INVIT) return;
     cli_warn("the policy could not finish a rollout %s; began with %s instead",
-             s->stopped ? "before it was stopped" : "in its share of the time", construct_name(r->construct));
+             s->stopped ? "before it was stopped" : "in its share of the time",
+             inv_construct_name(r->construct));
 }
 
 /* ---- one instance, all instances ----------------------------------------------------------------------- */
@@ -418,7 +403,7 @@ static invit_status solve_one(session *s, const invit_instance *p, invit_format 
     if (status == INVIT_OK && v->start) status = invit_solution_read(v->start, p, 0, &start, NULL, err);
     o.start = start;
     if (status == INVIT_OK) status = find_model(s, invit_instance_problem(p), &o, err);
-    double read = now() - s->began;
+    double read = inv_now() - s->began;
     double limit = v->common.time >= 0         ? v->common.time
                    : v->method.iterations >= 0 ? -1
                                                : invit_default_seconds(invit_instance_nodes(p));
@@ -485,7 +470,7 @@ static invit_status solve_all(session *s, invit_error *err)
     const solve_values *v = s->v;
     invit_reader *reader = NULL;
     bool one = cli_given(s->args, "index");
-    s->began = now();
+    s->began = inv_now();
     invit_status status = invit_reader_open(s->path, &reader, err);
     if (status == INVIT_OK && v->capacity) invit_reader_set_capacity(reader, v->capacity);
     for (int64_t i = 0; status == INVIT_OK && !s->stopped; i++) {
@@ -505,7 +490,7 @@ static invit_status solve_all(session *s, invit_error *err)
             status = solve_one(s, p, invit_reader_format(reader), err);
         invit_instance_destroy(p);
         if (one && i == v->index) break;
-        if (!one) s->began = now();
+        if (!one) s->began = inv_now();
     }
     if (s->stopped && s->solved > 0 && !one) status = say_how_far(s, reader, status, err);
     if (status == INVIT_OK && s->solved == 0 && !one)

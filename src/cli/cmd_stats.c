@@ -1,4 +1,5 @@
 /* invit stats: the paper's three findings, measured on generated instances. */
+#include "base/names.h"
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -154,7 +155,7 @@ int cmd_stats(int argc, char **argv)
     cli_progress progress = {0};
     invit_control control = cli_control(&progress, v.common.quiet);
     invit_stats_options o = invit_stats_defaults();
-    for (int i = 0; i < 4; i++) dists[i] = invit_distribution_name((invit_distribution)i);
+    for (int i = 0; i < 4; i++) dists[i] = inv_distribution_name((invit_distribution)i);
 
     int kind = 0;
     while (kind < 3 && strcmp(args.item[0], kinds[kind]) != 0) kind++;

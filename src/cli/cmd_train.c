@@ -1,5 +1,6 @@
 /* invit train: learn a model, by imitation or REINFORCE. The options are the library's table, so that flags,
  * the keys of a configuration file and the run's saved configuration are the same names. */
+#include "base/names.h"
 #include "cli/cli.h"
 
 #include <math.h>
@@ -154,7 +155,7 @@ static int load_run(const char *directory, const char *problem, invit_train_opti
     if (named.problem == o->problem) return CLI_GO;
     return cli_bad_usage(
         "%s is a run for %s and cannot go on with %s; leave the problem out, or begin a new run", directory,
-        o->problem == INVIT_TSP ? "tsp" : "cvrp", problem);
+        inv_problem_name(o->problem), problem);
 }
 
 /* First the problem and the method, since they choose the defaults, then everything that was given. */

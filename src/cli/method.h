@@ -3,7 +3,7 @@
 #ifndef INVIT_CLI_METHOD_H
 #define INVIT_CLI_METHOD_H
 
-#include "invit.h"
+#include "invit_lab.h"
 #include "cli/options.h"
 
 typedef struct cli_method {

@@ -1,5 +1,7 @@
 #include "cli/terminal.h"
 
+#include "base/clock.h"
+
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -46,13 +48,6 @@ bool cli_cancelled(void)
     return cancel != 0;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void draw(cli_progress *p, const char *text)
 {
     struct winsize size;
@@ -60,12 +55,12 @@ static void draw(cli_progress *p, const char *text)
     fprintf(stderr, "\r%s%.*s\033[K", p->prefix, columns - 1 - (int)strlen(p->prefix), text);
     fflush(stderr);
     p->on_screen = true;
-    p->last = now();
+    p->last = inv_now();
 }
 
 static bool due(const cli_progress *p)
 {
-    return p->shown && (!p->on_screen || now() - p->last >= 0.1);
+    return p->shown && (!p->on_screen || inv_now() - p->last >= 0.1);
 }
 
 static void on_progress(void *user, const invit_progress *progress)

@@ -2,7 +2,7 @@
 #ifndef INVIT_CLI_TERMINAL_H
 #define INVIT_CLI_TERMINAL_H
 
-#include "invit.h"
+#include "invit_lab.h"
 
 typedef struct cli_progress {
     bool shown;      /* standard error is a terminal and the user did not say --quiet */

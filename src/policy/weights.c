@@ -1,5 +1,7 @@
 #include "policy/weights.h"
 
+#include "base/names.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -111,7 +113,7 @@ json_t *inv_config_to_metadata(const inv_config *c)
 {
     char text[16 * INV_MAX_VIEWS + 16];
     json_t *m = json_object();
-    json_object_set_new(m, "problem", json_string(c->problem == INVIT_TSP ? "tsp" : "cvrp"));
+    json_object_set_new(m, "problem", json_string(inv_problem_name(c->problem)));
     for (size_t i = 0; i < NUMBERS; i++) {
         snprintf(text, sizeof text, "%d", *(const int32_t *)((const char *)c + numbers[i].offset));
         json_object_set_new(m, numbers[i].key, json_string(text));
@@ -235,19 +237,4 @@ invit_status inv_model_save(const struct invit_model *m, const char *path, inv_d
     json_decref(metadata);
     free(array);
     return status;
-}
-
-invit_status invit_model_save(const invit_model *m, const char *path, invit_error *err)
-{
-    return inv_model_save(m, path, INV_F32, err);
-}
-
-invit_status invit_model_save_as(const invit_model *m, const char *path, invit_storage storage,
-                                 invit_error *err)
-{
-    static const inv_dtype dtype[] = {
-        [INVIT_STORE_F32] = INV_F32, [INVIT_STORE_F16] = INV_F16, [INVIT_STORE_BF16] = INV_BF16};
-    if (storage < INVIT_STORE_F32 || storage > INVIT_STORE_BF16)
-        return inv_fail(err, INVIT_ERR_ARGUMENT, "no storage of number %d", (int)storage);
-    return inv_model_save(m, path, dtype[storage], err);
 }

@@ -1,17 +1,11 @@
 /* The MSVDRP generators: uniform, clustered, explosion, implosion. Only +, -, *, / and sqrt touch the
  * numbers, so that the same seed gives the same bytes on every machine. */
+#include "base/names.h"
 #include "problem/problem.h"
 #include "base/rng.h"
 
 #include <math.h>
 #include <stdio.h>
-
-static const char *const distribution_names[] = {"uniform", "clustered", "explosion", "implosion"};
-
-const char *invit_distribution_name(invit_distribution d)
-{
-    return (unsigned)d <= INVIT_IMPLOSION ? distribution_names[d] : "unknown";
-}
 
 typedef struct disc {
     double x, y, r;
@@ -203,11 +197,6 @@ static uint64_t stream_of(invit_problem problem, invit_distribution distribution
     return inv_splitmix64(&kind) + index;
 }
 
-invit_generate_options invit_generate_defaults(void)
-{
-    return (invit_generate_options){.capacity = 50, .demand_min = 1, .demand_max = 10};
-}
-
 static invit_status check_request(invit_problem problem, invit_distribution distribution, int64_t size,
                                   const invit_generate_options *o, invit_error *err)
 {
@@ -228,6 +217,8 @@ invit_status invit_generate_with(invit_problem problem, invit_distribution distr
                                  uint64_t seed, uint64_t index, const invit_generate_options *options,
                                  invit_instance **out, invit_error *err)
 {
+    static const invit_generate_options published = {.capacity = 50, .demand_min = 1, .demand_max = 10};
+    if (!options) options = &published;
     *out = NULL;
     INV_CHECK(check_request(problem, distribution, size, options, err));
     bool cvrp = problem == INVIT_CVRP;
@@ -258,7 +249,7 @@ invit_status invit_generate_with(invit_problem problem, invit_distribution distr
 
     char name[128];
     snprintf(name, sizeof name, "%s%lld-%s%s-s%llu-i%llu", cvrp ? "cvrp" : "tsp", (long long)size,
-             distribution_names[distribution], options->like_library ? "-library" : "",
+             inv_distribution_name(distribution), options->like_library ? "-library" : "",
              (unsigned long long)seed, (unsigned long long)index);
     invit_status status = invit_instance_set_name(p, name, err);
     if (status != INVIT_OK) {
@@ -267,11 +258,4 @@ invit_status invit_generate_with(invit_problem problem, invit_distribution distr
     }
     *out = p;
     return INVIT_OK;
-}
-
-invit_status invit_generate(invit_problem problem, invit_distribution distribution, int64_t size,
-                            uint64_t seed, uint64_t index, invit_instance **out, invit_error *err)
-{
-    invit_generate_options options = invit_generate_defaults();
-    return invit_generate_with(problem, distribution, size, seed, index, &options, out, err);
 }

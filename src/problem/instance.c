@@ -182,12 +182,6 @@ const char *invit_instance_label(const invit_instance *p, int64_t node)
     return p->labels && node >= 0 && node < p->n ? p->labels + p->label_at[node] : NULL;
 }
 
-const char *invit_metric_name(invit_metric metric)
-{
-    static const char *const names[] = {"exact", "euc_2d", "ceil_2d", "att", "geo", "haversine", "dimacs"};
-    return (unsigned)metric <= INVIT_DIMACS ? names[metric] : "unknown";
-}
-
 invit_status inv_solution_alloc(int32_t routes, int64_t nodes, invit_solution **out, invit_error *err)
 {
     *out = NULL;

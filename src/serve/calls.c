@@ -1,5 +1,7 @@
 /* The calls of the JSON API, in the order of web/openapi.json. */
 #include "serve/calls.h"
+
+#include "base/names.h"
 #include "serve/wire.h"
 
 #include <math.h>
@@ -156,7 +158,7 @@ void call_generate(request *r)
     int64_t size, seed, capacity;
     int distribution = -1;
     for (int d = INVIT_UNIFORM; d <= INVIT_IMPLOSION; d++)
-        if (strcmp(wanted ? wanted : "uniform", invit_distribution_name((invit_distribution)d)) == 0)
+        if (strcmp(wanted ? wanted : "uniform", inv_distribution_name((invit_distribution)d)) == 0)
             distribution = d;
     invit_status status = wire_only(o, "problem distribution size seed capacity", &err);
     if (status == INVIT_OK)

@@ -16,7 +16,7 @@
 #ifndef INVIT_SERVE_SERVE_H
 #define INVIT_SERVE_SERVE_H
 
-#include "invit.h"
+#include "invit_lab.h"
 
 typedef struct serve_options {
     const char *host;         /* address to listen on                                         127.0.0.1 */

@@ -1,4 +1,6 @@
 /* Solving one job, and telling those who watch it about decisions and better solutions. */
+#include "base/clock.h"
+#include "base/parallel.h"
 #include "serve/jobs_internal.h"
 #include "serve/wire.h"
 
@@ -18,13 +20,6 @@ struct solve_context {
     invit_model *model[2]; /* by problem; NULL when there is none */
     invit_model *given;    /* the one of them that --model names  */
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Without bundled weights the server still works, with the plain constructions. */
 invit_status solve_context_create(const serve_options *o, solve_context **out, invit_error *err)
@@ -135,9 +130,9 @@ static void show_solution(void *user, double seconds, double length, const invit
 static void report_progress(void *user, const invit_progress *p)
 {
     watcher *w = user;
-    if (now() - w->last_progress < 0.25) return;
-    w->last_progress = now();
-    json_t *o = json_pack("{s:s, s:f, s:I}", "stage", p->stage, "elapsed", now() - w->began, "count",
+    if (inv_now() - w->last_progress < 0.25) return;
+    w->last_progress = inv_now();
+    json_t *o = json_pack("{s:s, s:f, s:I}", "stage", p->stage, "elapsed", inv_now() - w->began, "count",
                           (json_int_t)p->count);
     if (isfinite(p->best)) json_object_set_new(o, "best", json_real(p->best));
     job_add_event(w->job, "progress", o);
@@ -182,7 +177,7 @@ static json_t *describe(const job *j, const invit_solution *s, const invit_solve
 static int threads_of_a_job(const serve_options *o)
 {
     if (o->workers == 1) return o->threads;
-    int cores = o->threads > 0 ? o->threads : invit_cores();
+    int cores = o->threads > 0 ? o->threads : inv_threads(0);
     return cores > o->workers ? cores / o->workers : 1;
 }
 
@@ -192,7 +187,8 @@ solve_outcome solve_job(const solve_context *c, job *j)
     const job_request *q = job_get_request(j);
     invit_problem problem = invit_instance_problem(q->instance);
     const invit_model *model = c->model[problem];
-    watcher w = {.job = j, .instance = q->instance, .began = now(), .shown = INFINITY, .steps = json_array()};
+    watcher w = {
+        .job = j, .instance = q->instance, .began = inv_now(), .shown = INFINITY, .steps = json_array()};
     invit_control control = {.progress = report_progress, .user = &w, .cancel = job_cancel_flag(j)};
     invit_solve_options o = invit_solve_defaults();
     invit_solve_result found = {0};
@@ -222,7 +218,7 @@ solve_outcome solve_job(const solve_context *c, job *j)
     if (status == INVIT_OK && q->watch && found.length < w.shown)
         show_solution(&w, found.seconds_total, found.length, out.solution);
     json_decref(w.steps);
-    out.seconds = now() - w.began;
+    out.seconds = inv_now() - w.began;
     if (status == INVIT_OK)
         out.result = describe(j, out.solution, &found,
                               !model              ? NULL

@@ -1,5 +1,7 @@
 #include "serve/wire.h"
 
+#include "base/names.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +15,7 @@ static const char *problem_name(int problem)
 
 static const char *metric_name(int metric)
 {
-    return invit_metric_name((invit_metric)metric);
+    return inv_metric_name((invit_metric)metric);
 }
 
 __attribute__((format(printf, 2, 3))) static invit_status refuse(invit_error *err, const char *format, ...)

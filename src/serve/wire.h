@@ -2,7 +2,7 @@
 #ifndef INVIT_SERVE_WIRE_H
 #define INVIT_SERVE_WIRE_H
 
-#include "invit.h"
+#include "invit_lab.h"
 
 #include <jansson.h>
 

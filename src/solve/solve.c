@@ -1,4 +1,5 @@
 /* The pipeline: construct, improve while there is time, check, measure. */
+#include "base/names.h"
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "search/improve.h"
@@ -35,11 +36,6 @@ invit_solve_options invit_solve_defaults(void)
                                  .iterations = -1,
                                  .improve = INVIT_IMPROVE_SEARCH,
                                  .seed = 1};
-}
-
-int invit_cores(void)
-{
-    return inv_threads(0);
 }
 
 double invit_default_seconds(int64_t n)
@@ -90,8 +86,7 @@ static invit_status check_options(const run *r, invit_error *err)
     if (!r->model) return inv_fail(err, INVIT_ERR_ARGUMENT, "the policy needs a model, and none was given");
     if (r->model->config.problem != r->p->problem)
         return inv_fail(err, INVIT_ERR_ARGUMENT, "the model is for %s, the instance is a %s",
-                        r->model->config.problem == INVIT_TSP ? "TSP" : "CVRP",
-                        r->p->problem == INVIT_TSP ? "TSP" : "CVRP");
+                        inv_problem_title(r->model->config.problem), inv_problem_title(r->p->problem));
     return INVIT_OK;
 }
 

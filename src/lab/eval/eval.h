@@ -2,6 +2,7 @@
 #ifndef INVIT_LAB_EVAL_EVAL_H
 #define INVIT_LAB_EVAL_EVAL_H
 
+#include "invit_lab.h"
 #include "lab/comm/comm.h"
 #include "problem/problem.h"
 #include "lab/eval/eval_journal.h"

@@ -1,4 +1,5 @@
 /* invit eval ablation: the paper's variants, trained from nothing at equal compute. */
+#include "invit_lab.h"
 #include "lab/eval/eval.h"
 
 #include "policy/model.h"

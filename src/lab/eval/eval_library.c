@@ -2,6 +2,7 @@
 #include "lab/eval/eval_peers.h"
 
 #include "base/clock.h"
+#include "base/names.h"
 #include "lab/eval/eval_work.h"
 #include "lab/eval/statistics.h"
 #include "problem/metric.h"
@@ -27,7 +28,7 @@ static void take_outcome(const inv_library *lib, inv_library_item *x)
     } else {
         x->outcome = (inv_outcome){.nodes = inv_library_size(x), .length = NAN};
         snprintf(x->outcome.error, sizeof x->outcome.error, "no model for %s among those given",
-                 x->instance->problem == INVIT_TSP ? "TSP" : "CVRP");
+                 inv_problem_title(x->instance->problem));
     }
     x->outcome.reference = x->reference; /* a better one may have come since the result was written */
     x->outcome.gap = inv_gap_percent(x->outcome.length, x->reference);

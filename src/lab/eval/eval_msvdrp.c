@@ -1,4 +1,6 @@
 /* invit eval msvdrp: the paper's two main tables. */
+#include "base/names.h"
+#include "invit_lab.h"
 #include "lab/eval/eval.h"
 
 #include "base/clock.h"
@@ -163,9 +165,9 @@ static void main_table(const msvdrp_run *run, invit_report *report, invit_proble
         inv_table_rule(t);
         for (int m = 0; run->o->baselines && m < INV_PUBLISHED_METHODS; m++)
             if (problem == INVIT_TSP || strcmp(inv_published_method[m], "PointerFormer") != 0)
-                published_row(run, t, problem, invit_distribution_name(d), m);
+                published_row(run, t, problem, inv_distribution_name(d), m);
         inv_table_row(t);
-        inv_table_text(t, "%s", invit_distribution_name(d));
+        inv_table_text(t, "%s", inv_distribution_name(d));
         inv_table_text(t, "%s", label);
         for (int k = 0; k < INVIT_EVAL_SETS; k++) {
             if (!run->o->set[k] || inv_size_classes[k].problem != problem) continue;
@@ -294,8 +296,8 @@ static invit_status check_options(const invit_eval_options *o, invit_error *err)
         invit_problem p = inv_size_classes[k].problem;
         if (!o->set[k] || o->references_only) continue;
         if (o->solve.construct == INVIT_CONSTRUCT_INVIT && !o->model[p])
-            return inv_fail(err, INVIT_ERR_ARGUMENT, "no model for %s, which %s needs",
-                            p == INVIT_TSP ? "TSP" : "CVRP", inv_size_classes[k].name);
+            return inv_fail(err, INVIT_ERR_ARGUMENT, "no model for %s, which %s needs", inv_problem_title(p),
+                            inv_size_classes[k].name);
         if (o->model[p] && invit_model_problem(o->model[p]) != p)
             return inv_fail(err, INVIT_ERR_ARGUMENT, "%s is not a model for %s",
                             invit_model_path(o->model[p]), inv_size_classes[k].name);

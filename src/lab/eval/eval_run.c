@@ -1,4 +1,5 @@
 /* The run itself: solve, compare with the reference, write it down, go on. */
+#include "invit_lab.h"
 #include "lab/eval/eval.h"
 
 #include "base/clock.h"

@@ -1,4 +1,6 @@
 /* The 28 sets of MSVDRP: seven sizes by four distributions. */
+#include "base/names.h"
+#include "invit_lab.h"
 #include "lab/eval/eval.h"
 
 #include <stdio.h>
@@ -31,7 +33,7 @@ static invit_status read_set(const char *path, inv_set *set, invit_error *err)
         if (!*p) break;
         if ((*p)->problem != class->problem || (*p)->n != nodes) {
             status = inv_fail(err, INVIT_ERR_INPUT, "%s: instance %d is a %s with %d nodes, expected %s",
-                              path, set->count, (*p)->problem == INVIT_TSP ? "TSP" : "CVRP",
+                              path, set->count, inv_problem_title((*p)->problem),
                               (*p)->n - ((*p)->problem == INVIT_CVRP), class->title);
             set->count++; /* so that it is freed */
             goto done;
@@ -52,8 +54,8 @@ invit_status inv_set_open(const invit_eval_options *o, const inv_size_class *cla
     set->class = class;
     set->distribution = d;
     set->count = o->limit > 0 && o->limit < class->count ? o->limit : class->count;
-    snprintf(set->name, sizeof set->name, "%s%d-%s", class->problem == INVIT_TSP ? "tsp" : "cvrp",
-             class->size, invit_distribution_name(d));
+    snprintf(set->name, sizeof set->name, "%s%d-%s", inv_problem_name(class->problem), class->size,
+             inv_distribution_name(d));
     set->instance = calloc((size_t)set->count, sizeof *set->instance);
     set->reference = calloc((size_t)set->count, sizeof *set->reference);
     if (!set->instance || !set->reference) {
@@ -88,4 +90,15 @@ void inv_set_close(inv_set *set)
     free(set->instance);
     free(set->reference);
     memset(set, 0, sizeof *set);
+}
+
+invit_generate_options invit_generate_defaults(void)
+{
+    return (invit_generate_options){.capacity = 50, .demand_min = 1, .demand_max = 10};
+}
+
+invit_status invit_generate(invit_problem problem, invit_distribution distribution, int64_t size,
+                            uint64_t seed, uint64_t index, invit_instance **out, invit_error *err)
+{
+    return invit_generate_with(problem, distribution, size, seed, index, NULL, out, err);
 }

@@ -1,6 +1,7 @@
 /* Tables of results and the four ways to write them. */
 #include "lab/eval/tables.h"
 
+#include "invit_lab.h"
 #include "base/outfile.h"
 
 #include <jansson.h>

@@ -6,6 +6,7 @@
 #ifndef INVIT_LAB_EVAL_TABLES_H
 #define INVIT_LAB_EVAL_TABLES_H
 
+#include "invit_lab.h"
 #include "base/error.h"
 
 #include <stdio.h>

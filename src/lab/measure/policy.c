@@ -1,4 +1,5 @@
 /* Measuring: how many decisions a second, and where the time goes. */
+#include "invit_lab.h"
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "nn/kernels.h"
@@ -25,21 +26,6 @@ double invit_measure_peak(int threads, double seconds, double *cpu)
     used = cpu_now(CLOCK_PROCESS_CPUTIME_ID) - used;
     if (cpu) *cpu = peak * wall * threads / used;
     return peak;
-}
-
-invit_status invit_model_random(invit_problem problem, int32_t views, uint64_t seed, invit_model **out,
-                                invit_error *err)
-{
-    static const int32_t published[] = {35, 50, 75};
-    inv_config c;
-    *out = NULL;
-    if (views < 1 || views > 4) return inv_fail(err, INVIT_ERR_ARGUMENT, "1 to 4 views, not %d", views);
-    inv_config_defaults(&c, problem);
-    c.state_views = views - 1;
-    for (int32_t i = 0; i < c.state_views; i++) c.state_k[i] = published[i];
-    INV_CHECK(inv_model_create(&c, out, err));
-    inv_model_randomise(*out, seed);
-    return INVIT_OK;
 }
 
 typedef struct bench {

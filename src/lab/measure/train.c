@@ -1,4 +1,5 @@
 /* How fast training is, relative to the machine's peak measured in the same run. */
+#include "invit_lab.h"
 #include "lab/train/trainer.h"
 
 #include "base/clock.h"

@@ -1,4 +1,5 @@
 /* Curves: anytime traces of the solver, and training runs. */
+#include "invit_lab.h"
 #include "base/error.h"
 #include "lab/plot/chart.h"
 

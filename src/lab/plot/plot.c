@@ -1,4 +1,5 @@
 /* Pictures of instances and solutions. */
+#include "invit_lab.h"
 #include "lab/plot/map.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* One decision of the policy as a picture: the partial tour, the nested views as discs around the node last
  * visited, and the candidates' probabilities as colours. Left the whole instance, right what the policy looks
  * at. */
+#include "invit_lab.h"
 #include "lab/plot/map.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* What the statistics begin and end with: options, and what is left of a run that was stopped. */
 #include "lab/stats/stats.h"
 
+#include "invit_lab.h"
 #include "lab/eval/eval_work.h"
 
 invit_stats_options invit_stats_defaults(void)

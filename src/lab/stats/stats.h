@@ -2,6 +2,8 @@
 #ifndef INVIT_LAB_STATS_STATS_H
 #define INVIT_LAB_STATS_STATS_H
 
+#include "base/names.h"
+#include "invit_lab.h"
 #include "base/error.h"
 #include "lab/eval/tables.h"
 
@@ -12,10 +14,5 @@ invit_status inv_stats_check(const invit_stats_options *o, int32_t smallest, inv
  * finished, both marked as partial; else neither. Returns the status. */
 invit_status inv_stats_end(invit_status status, int32_t finished, int32_t asked, invit_report **summary,
                            invit_report **data, invit_error *err);
-
-static inline const char *inv_problem_name(invit_problem problem)
-{
-    return problem == INVIT_TSP ? "tsp" : "cvrp";
-}
 
 #endif

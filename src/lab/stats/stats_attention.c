@@ -2,6 +2,8 @@
  * attention on nodes beyond the nearest 100, the larger the instance. The encoder is the largest state view
  * of a model, given all nodes; a plain double loop, since nothing here has to be fast. Shapes: T tokens, d
  * width, f feed-forward width, h heads. */
+#include "base/names.h"
+#include "invit_lab.h"
 #include "policy/network.h"
 #include "lab/eval/eval_work.h"
 #include "lab/eval/statistics.h"

@@ -2,6 +2,8 @@
  * square. The instance in the square is solved alone and again with m further nodes spread evenly over the
  * ring between the square and the three times larger one around it; counted are the edges of the first
  * solution that are in the second. */
+#include "base/names.h"
+#include "invit_lab.h"
 #include "base/rng.h"
 #include "lab/eval/eval_work.h"
 #include "lab/eval/statistics.h"
@@ -141,7 +143,7 @@ done:
 
 static void add_rows(const edges_cell *c, inv_table *summary, inv_table *data)
 {
-    const char *names[] = {inv_problem_name(c->problem), invit_distribution_name(c->distribution)};
+    const char *names[] = {inv_problem_name(c->problem), inv_distribution_name(c->distribution)};
     inv_table_rule(summary);
     for (int32_t k = 0; k < c->steps; k++) {
         const double *share = c->share + (size_t)k * (size_t)c->count;

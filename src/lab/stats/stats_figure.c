@@ -1,5 +1,6 @@
 /* Figures from tables: y over x, lines and panels by the columns before x; values with the same x are
  * averaged. */
+#include "invit_lab.h"
 #include "lab/plot/chart.h"
 #include "lab/eval/tables.h"
 

@@ -1,6 +1,8 @@
 /* The paper's second finding: along a near-optimal solution, the next node is nearly always one of the
  * nearest that may be visited. Solutions are walked as the policy would build them, and at each step the rank
  * of the next node among the nearest feasible ones is counted. */
+#include "base/names.h"
+#include "invit_lab.h"
 #include "base/clock.h"
 #include "problem/metric.h"
 #include "lab/eval/eval_work.h"
@@ -118,7 +120,7 @@ done:
 static void add_rows(const rank_cell *c, inv_table *summary, inv_table *data)
 {
     static const int upto[] = {1, 3, 5, 8, 15, 35};
-    const char *names[] = {inv_problem_name(c->problem), invit_distribution_name(c->distribution)};
+    const char *names[] = {inv_problem_name(c->problem), inv_distribution_name(c->distribution)};
     inv_table_row(summary);
     for (int i = 0; i < 2; i++) inv_table_text(summary, "%s", names[i]);
     inv_table_number(summary, c->size, 0);

@@ -7,6 +7,7 @@
  * 0 collects the lanes and writes; when it reads, it hands the whole file round, so that another number of
  * ranks may go on.
  */
+#include "invit_lab.h"
 #include "lab/train/trainer.h"
 
 #include "base/outfile.h"

@@ -2,6 +2,8 @@
  * (float), demand of each node (int32, CVRP), number of entries (int32) and the order (int32). Numbers in the
  * machine's own order. */
 #include "lab/train/labelfile.h"
+
+#include "invit_lab.h"
 #include "lab/train/mix.h"
 #include "lab/train/options.h"
 #include "lab/train/team.h"

@@ -1,5 +1,8 @@
 #include "lab/train/mix.h"
 
+#include "base/names.h"
+#include "invit_lab.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,8 +32,8 @@ static invit_status parse_source(const char **text, inv_source *s, double *share
     int d = 0;
     size_t length = 0;
     for (; d <= INVIT_IMPLOSION; d++) {
-        length = strlen(invit_distribution_name((invit_distribution)d));
-        if (strncmp(*text, invit_distribution_name((invit_distribution)d), length) == 0 &&
+        length = strlen(inv_distribution_name((invit_distribution)d));
+        if (strncmp(*text, inv_distribution_name((invit_distribution)d), length) == 0 &&
             (*text)[length] == ':')
             break;
     }

@@ -2,6 +2,7 @@
 #ifndef INVIT_LAB_TRAIN_MIX_H
 #define INVIT_LAB_TRAIN_MIX_H
 
+#include "invit_lab.h"
 #include "base/rng.h"
 #include "problem/problem.h"
 

@@ -2,6 +2,7 @@
  * help. */
 #include "lab/train/options.h"
 
+#include "invit_lab.h"
 #include "base/text.h"
 
 #include <ctype.h>

@@ -2,6 +2,7 @@
 #ifndef INVIT_LAB_TRAIN_OPTIONS_H
 #define INVIT_LAB_TRAIN_OPTIONS_H
 
+#include "invit_lab.h"
 #include "base/outfile.h"
 #include "policy/model.h"
 

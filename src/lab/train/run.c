@@ -1,5 +1,6 @@
 /* A run: the loop over steps, and the directory that holds its configuration, log, checkpoint and best
  * weights. */
+#include "invit_lab.h"
 #include "lab/train/trainer.h"
 
 #include "base/clock.h"

@@ -1,4 +1,5 @@
 /* One step of training: the lanes' gradients, their sum, AdamW. */
+#include "invit_lab.h"
 #include "lab/train/adamw.h"
 #include "lab/train/trainer.h"
 

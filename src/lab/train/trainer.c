@@ -1,5 +1,6 @@
 #include "lab/train/trainer.h"
 
+#include "invit_lab.h"
 #include "base/parallel.h"
 
 #include <math.h>

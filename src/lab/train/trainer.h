@@ -8,6 +8,7 @@
 #ifndef INVIT_LAB_TRAIN_TRAINER_H
 #define INVIT_LAB_TRAIN_TRAINER_H
 
+#include "invit_lab.h"
 #include "lab/comm/comm.h"
 #include "lab/train/labelfile.h"
 #include "lab/train/lesson.h"

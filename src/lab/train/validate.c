@@ -1,5 +1,6 @@
 /* Validation: greedy and best-of-16 gaps on fixed instances of the four distributions in turn, against
  * lengths the teacher found once. */
+#include "invit_lab.h"
 #include "lab/train/exam.h"
 
 #include "base/outfile.h"

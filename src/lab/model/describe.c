@@ -1,4 +1,5 @@
 /* What a model is, for people to read. */
+#include "invit_lab.h"
 #include "policy/model.h"
 
 invit_model_summary invit_model_describe(const invit_model *m)
@@ -37,9 +38,4 @@ const char *invit_model_metadata(const invit_model *m)
 const char *invit_model_path(const invit_model *m)
 {
     return m->path ? m->path : "";
-}
-
-invit_problem invit_model_problem(const invit_model *m)
-{
-    return m->config.problem;
 }

@@ -1,4 +1,4 @@
-#include "lab/import/import_pickle.h"
+#include "lab/model/import_pickle.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,11 @@
 /* Import: a checkpoint is a zip archive (or, before PyTorch 1.6, a row of pickles) that holds a pickled dict
  * and the numbers of each storage. We take the state dict of the baseline, read the configuration off the
  * shapes, and let the reader of weights files check the rest. */
-#include "lab/import/import.h"
+#include "lab/model/import.h"
 
-#include "lab/import/import_pickle.h"
+#include "base/names.h"
+#include "invit_lab.h"
+#include "lab/model/import_pickle.h"
 #include "policy/weights.h"
 
 #include <errno.h>
@@ -236,8 +238,8 @@ static invit_status read_config(const checkpoint *c, const inv_pickle *dict, con
     if (o->problem >= 0 && o->problem != (int)out->problem)
         return inv_fail(err, INVIT_ERR_INPUT,
                         "%s: a %s model (nodes have %lld inputs), not the %s model asked for", c->name,
-                        out->problem == INVIT_TSP ? "TSP" : "CVRP", (long long)input->shape[1],
-                        o->problem == INVIT_TSP ? "TSP" : "CVRP");
+                        inv_problem_title(out->problem), (long long)input->shape[1],
+                        inv_problem_title(o->problem));
     out->dim = (int32_t)input->shape[0];
     out->ff = (int32_t)forward->shape[0];
     out->heads = o->heads;

@@ -1,7 +1,7 @@
 /* Best known lengths of library instances, by the libraries' own rounding. The TSPLIB values are proven
  * optima (as published on the TSPLIB site); those of the CVRPLIB X set are the best known of Uchoa et al.'s
  * set as collected by CVRPLIB. */
-#include "invit.h"
+#include "invit_lab.h"
 
 #include <math.h>
 #include <string.h>

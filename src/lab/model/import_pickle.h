@@ -2,8 +2,8 @@
  * containers, numbers, strings, collections.OrderedDict and the rebuilding of tensors from storages. Any
  * other class or opcode is an error; nothing is ever executed. Memory is linear in the input.
  */
-#ifndef INVIT_LAB_IMPORT_IMPORT_PICKLE_H
-#define INVIT_LAB_IMPORT_IMPORT_PICKLE_H
+#ifndef INVIT_LAB_MODEL_IMPORT_PICKLE_H
+#define INVIT_LAB_MODEL_IMPORT_PICKLE_H
 
 #include "base/error.h"
 

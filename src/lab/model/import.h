@@ -1,7 +1,8 @@
 /* PyTorch checkpoints of the authors' layout, turned into models. */
-#ifndef INVIT_LAB_IMPORT_IMPORT_H
-#define INVIT_LAB_IMPORT_IMPORT_H
+#ifndef INVIT_LAB_MODEL_IMPORT_H
+#define INVIT_LAB_MODEL_IMPORT_H
 
+#include "invit_lab.h"
 #include "policy/model.h"
 
 /* From the bytes of a file; `name` is what messages call it. */
