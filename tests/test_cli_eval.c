@@ -223,6 +223,14 @@ static void a_full_disk_leaves_what_was_there(void **state)
 static void refusals(void **state)
 {
     (void)state;
+    /* files without an end of line do not fill the memory */
+    static const char *const endless[] = {"eval msvdrp --sets tsp-100 --results /dev/zero --resume",
+                                          "eval msvdrp --sets tsp-100 --against /dev/zero",
+                                          "plot --trace /dev/zero -o x.svg"};
+    for (size_t i = 0; i < sizeof endless / sizeof *endless; i++) {
+        assert_int_equal(invit(endless[i]), 1);
+        if (!says("/dev/zero")) fail_msg("%s: %s", endless[i], said);
+    }
     assert_int_equal(invit("eval msvdrp --sets tsp-10"), 2);
     assert_true(says("tsp-100")); /* did you mean */
     assert_int_equal(invit("eval msvdrp --dist round"), 2);

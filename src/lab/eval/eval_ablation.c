@@ -1,5 +1,6 @@
 /* invit eval ablation: the paper's variants, trained from nothing at equal compute. */
 #include "invit_lab.h"
+#include "base/lines.h"
 #include "lab/eval/eval.h"
 
 #include "policy/model.h"
@@ -93,7 +94,7 @@ static int64_t logged_states(const char *run)
     int64_t states = 0;
     snprintf(path, sizeof path, "%s/log.jsonl", run);
     FILE *f = fopen(path, "r");
-    while (f && getline(&line, &room, f) >= 0) {
+    while (f && inv_getline(&line, &room, f) >= 0) {
         json_t *o = json_loads(line, 0, NULL);
         json_t *count = json_object_get(o, "states");
         if (count) states = json_integer_value(count);

@@ -1,6 +1,7 @@
 /* One CSV line per evaluated instance, synced as it is written. */
 #include "lab/eval/eval_journal.h"
 
+#include "base/lines.h"
 #include "base/outfile.h"
 #include "lab/eval/tables.h"
 
@@ -142,7 +143,7 @@ static invit_status read_lines(inv_journal *j, FILE *f, long *complete, invit_er
     ssize_t n;
     int64_t number = 0;
     *complete = 0;
-    while ((n = getline(&line, &room, f)) > 0 && line[n - 1] == '\n') {
+    while ((n = inv_getline(&line, &room, f)) > 0 && line[n - 1] == '\n') {
         number++;
         line[n - 1] = 0;
         inv_outcome o;
@@ -172,7 +173,7 @@ static invit_status read_lines(inv_journal *j, FILE *f, long *complete, invit_er
         }
         *complete += n;
     }
-    if (ferror(f)) status = inv_fail(err, INVIT_ERR_IO, "%s: %s", j->path, strerror(errno));
+    if (n < 0) status = inv_lines_ended(f, j->path, number + 1, err);
 done:
     free(line);
     return status;

@@ -1,6 +1,8 @@
 /* Best-known lengths from a CSV file. */
 #include "lab/eval/eval_known.h"
 
+#include "base/lines.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -55,7 +57,8 @@ invit_status inv_known_read(const char *path, inv_known_list *list, invit_error 
     invit_status status = INVIT_OK;
     char *line = NULL;
     size_t room = 0;
-    for (int64_t number = 1; status == INVIT_OK && getline(&line, &room, f) >= 0; number++) {
+    int64_t number = 1;
+    for (; status == INVIT_OK && inv_getline(&line, &room, f) >= 0; number++) {
         inv_known k;
         if (line[strspn(line, " \t\r\n")] == 0 || line[0] == '#') continue;
         if (parse_line(line, &k))
@@ -65,8 +68,7 @@ invit_status inv_known_read(const char *path, inv_known_list *list, invit_error 
                 inv_fail(err, INVIT_ERR_INPUT, "%s:%lld: expected INSTANCE,LENGTH with a positive length",
                          path, (long long)number);
     }
-    if (status == INVIT_OK && ferror(f))
-        status = inv_fail(err, INVIT_ERR_IO, "%s: %s", path, strerror(errno));
+    if (status == INVIT_OK) status = inv_lines_ended(f, path, number, err);
     free(line);
     fclose(f);
     if (status != INVIT_OK) inv_known_free(list);

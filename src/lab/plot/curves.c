@@ -1,6 +1,7 @@
 /* Curves: anytime traces of the solver, and training runs. */
 #include "invit_lab.h"
 #include "base/error.h"
+#include "base/lines.h"
 #include "lab/plot/chart.h"
 
 #include <errno.h>
@@ -66,7 +67,8 @@ static invit_status read_trace(const char *path, curve *c, invit_error *err)
     size_t room = 0;
     FILE *file = fopen(path, "r");
     if (!file) return inv_fail(err, INVIT_ERR_IO, "%s: %s", path, strerror(errno));
-    for (int number = 1; status == INVIT_OK && getline(&line, &room, file) >= 0; number++) {
+    int number = 1;
+    for (; status == INVIT_OK && inv_getline(&line, &room, file) >= 0; number++) {
         double x, y;
         char *at = line + strspn(line, " \t"), *end;
         if (*at == '#' || *at == '\n' || *at == '\r' || !*at) continue;
@@ -83,8 +85,7 @@ static invit_status read_trace(const char *path, curve *c, invit_error *err)
             status = inv_fail(err, INVIT_ERR_INPUT, "%s:%d: expected `seconds,length`, got '%.60s'", path,
                               number, line);
     }
-    if (status == INVIT_OK && ferror(file))
-        status = inv_fail(err, INVIT_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
+    if (status == INVIT_OK) status = inv_lines_ended(file, path, number, err);
     if (status == INVIT_OK && c->count == 0)
         status = inv_fail(err, INVIT_ERR_INPUT, "%s: no lines `seconds,length`", path);
     free(line);
@@ -180,7 +181,8 @@ static invit_status read_log(const char *run, log_table *t, invit_error *err)
     size_t room = 0;
     json_t *object = NULL;
     double last = 0;
-    for (int number = 1; getline(&line, &room, file) >= 0; number++) {
+    int number = 1;
+    for (; inv_getline(&line, &room, file) >= 0; number++) {
         json_error_t problem;
         if (line[strspn(line, " \t\r\n")] == 0) continue;
         object = json_loads(line, 0, &problem);
@@ -200,6 +202,7 @@ static invit_status read_log(const char *run, log_table *t, invit_error *err)
         json_decref(object);
         object = NULL;
     }
+    if (!feof(file)) INV_TRY(inv_lines_ended(file, path, number, err));
     if (t->columns == 0) status = inv_fail(err, INVIT_ERR_INPUT, "%s: no numbers to draw", path);
 done:
     json_decref(object);
