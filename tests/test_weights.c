@@ -99,6 +99,32 @@ static void a_smaller_model_grows_into_the_mean(void **state)
     invit_model_destroy(grown);
 }
 
+/* Someone may have put a link where a half-written file could lie. */
+static void writing_follows_no_link(void **state)
+{
+    (void)state;
+    struct invit_model *m = small_model();
+    char folder[] = "/tmp/invit-link-XXXXXX", victim[64], out[64], link[80], text[8] = "";
+    assert_non_null(mkdtemp(folder));
+    snprintf(victim, sizeof victim, "%s/victim", folder);
+    snprintf(out, sizeof out, "%s/m.safetensors", folder);
+    snprintf(link, sizeof link, "%s.part", out);
+    FILE *f = fopen(victim, "w");
+    fputs("mine", f);
+    fclose(f);
+    assert_int_equal(symlink(victim, link), 0);
+    assert_int_equal(invit_model_save(m, out, NULL), INVIT_OK);
+    f = fopen(victim, "r");
+    assert_non_null(fgets(text, sizeof text, f));
+    fclose(f);
+    assert_string_equal(text, "mine");
+    unlink(link);
+    unlink(out);
+    unlink(victim);
+    rmdir(folder);
+    invit_model_destroy(m);
+}
+
 static void comes_back_as_it_was(void **state)
 {
     (void)state;
@@ -312,6 +338,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(models_of_one_make_have_a_mean),
         cmocka_unit_test(a_smaller_model_grows_into_the_mean),
+        cmocka_unit_test(writing_follows_no_link),
         cmocka_unit_test(comes_back_as_it_was),
         cmocka_unit_test(half_floats_are_exact),
         cmocka_unit_test(initialised_like_pytorch),

@@ -1,12 +1,12 @@
 #include "policy/safetensors.h"
 
+#include "base/outfile.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define MAX_HEADER (100u << 20)
 
@@ -309,74 +309,41 @@ fail:
     return NULL;
 }
 
-static bool write_array(FILE *f, const inv_array *a)
+static void write_array(inv_outfile *f, const inv_array *a)
 {
-    if (a->dtype != INV_F16 && a->dtype != INV_BF16)
-        return fwrite(a->data, (size_t)dtypes[a->dtype].bytes, (size_t)a->count, f) == (size_t)a->count;
+    if (a->dtype != INV_F16 && a->dtype != INV_BF16) {
+        inv_outfile_write(f, a->data, (size_t)dtypes[a->dtype].bytes * (size_t)a->count);
+        return;
+    }
     const float *x = a->data;
     uint16_t buffer[512];
     for (int64_t i = 0; i < a->count;) {
         size_t n = 0;
         for (; n < 512 && i < a->count; n++, i++)
             buffer[n] = a->dtype == INV_F16 ? float_to_half(x[i]) : float_to_bfloat(x[i]);
-        if (fwrite(buffer, 2, n, f) != n) return false;
+        inv_outfile_write(f, buffer, n * sizeof *buffer);
     }
-    return true;
-}
-
-/* The directory entry must reach the disk too, or a crash may bring the old file back. */
-static void sync_directory(const char *path)
-{
-    char *copy = strdup(path);
-    if (!copy) return;
-    char *slash = strrchr(copy, '/');
-    if (slash) slash[slash == copy ? 1 : 0] = 0;
-    int fd = open(slash ? copy : ".", O_RDONLY);
-    if (fd >= 0) {
-        fsync(fd);
-        close(fd);
-    }
-    free(copy);
 }
 
 invit_status inv_safetensors_write(const char *path, const inv_array *array, int32_t count,
                                    const json_t *metadata, invit_error *err)
 {
     invit_status status = INVIT_OK;
-    FILE *f = NULL;
-    char *text = NULL, *beside = malloc(strlen(path) + 8);
+    inv_outfile *f = NULL;
     json_t *header = make_header(array, count, metadata);
-    if (header) text = json_dumps(header, JSON_COMPACT);
-    if (!beside || !text) {
-        status = inv_no_memory(err, 1024);
-        goto done;
-    }
-    sprintf(beside, "%s.part", path);
-    f = fopen(beside, "wb");
-    if (!f) {
-        status = inv_fail(err, INVIT_ERR_IO, "cannot write %s: %s", beside, strerror(errno));
-        goto done;
-    }
+    char *text = header ? json_dumps(header, JSON_COMPACT) : NULL;
+    if (!text) INV_TRY(inv_no_memory(err, 1024));
+    INV_TRY(inv_outfile_open(path, &f, err));
     uint64_t length = strlen(text), padded = (length + 7) / 8 * 8;
     uint8_t prefix[8];
     for (int i = 0; i < 8; i++) prefix[i] = (uint8_t)(padded >> (8 * i));
-    bool ok = fwrite(prefix, 1, 8, f) == 8 && fwrite(text, 1, length, f) == length;
-    for (uint64_t i = length; ok && i < padded; i++) ok = fputc(' ', f) != EOF;
-    for (int32_t i = 0; ok && i < count; i++) ok = write_array(f, &array[i]);
-    ok = ok && fflush(f) == 0 && fsync(fileno(f)) == 0;
-    int code = errno;
-    if (fclose(f) != 0 && ok) ok = false, code = errno;
-    f = NULL;
-    if (ok && rename(beside, path) != 0) ok = false, code = errno;
-    if (!ok) {
-        unlink(beside);
-        status = inv_fail(err, INVIT_ERR_IO, "cannot write %s: %s", path, strerror(code));
-        goto done;
-    }
-    sync_directory(path);
+    inv_outfile_write(f, prefix, sizeof prefix);
+    inv_outfile_write(f, text, length);
+    inv_outfile_write(f, "       ", padded - length);
+    for (int32_t i = 0; i < count; i++) write_array(f, &array[i]);
+    status = inv_outfile_close(f, err);
 done:
     json_decref(header);
     free(text);
-    free(beside);
     return status;
 }
