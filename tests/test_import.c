@@ -164,7 +164,7 @@ static void refuse(const char *bytes, size_t size, const char *expected_words)
     invit_error err = {0};
     inv_pickle *values, *root;
     size_t used;
-    assert_int_equal(inv_unpickle((const uint8_t *)bytes, size, "x", &values, &root, &used, &err),
+    assert_int_equal(inv_unpickle((const uint8_t *)bytes, size, 1000, "x", &values, &root, &used, &err),
                      INVIT_ERR_INPUT);
     if (!strstr(err.message, expected_words)) fail_msg("'%s' does not say '%s'", err.message, expected_words);
 }
@@ -200,6 +200,62 @@ static void the_unpickler_refuses_what_it_does_not_know(void **state)
     REFUSE("\x80\x02Ntttt.", "mark");
 }
 
+/* A byte of pickle can make a value of 200 bytes: there is a bound, and it is the file's size that sets it. */
+static void memory_is_in_proportion_to_the_file(void **state)
+{
+    (void)state;
+    static const char opcode[] = "N]}()";
+    char *bytes = malloc(2002);
+    for (size_t i = 0; i < sizeof opcode - 1; i++) {
+        memcpy(bytes, "\x80\x02", 2);
+        memset(bytes + 2, opcode[i], 2000);
+        refuse(bytes, 2002, "far more values");
+    }
+    free(bytes);
+}
+
+/* Tensors of stride 0 over a small storage: many times the file when gathered. */
+static void tensors_are_no_larger_than_the_file(void **state)
+{
+    (void)state;
+    enum { TENSORS = 60, ELEMENTS = 200 };
+    static const char *const needed[] = {"action_encoder.input_emb.weight",
+                                         "action_encoder.encoder.linear1_layers.0.weight",
+                                         "WK_att_decoder.weight"};
+    static const char tensor[] = "ctorch._utils\n_rebuild_tensor_v2\n((X\x07\x00\x00\x00storagectorch\n"
+                                 "FloatStorage\nX\x01\x00\x00\x00"
+                                 "0X\x03\x00\x00\x00"
+                                 "cpuK\xc8tQK\x00K\xc8K\x02\x86K\x00K\x00\x86tR"; /* 200 x 2, stride 0 */
+    uint8_t *file = malloc(1 << 16), *at = file;
+    put(&at, "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.\x80\x02M\xe9\x03.\x80\x02}.", 25);
+    put(&at, "\x80\x02}(", 4);
+    for (int i = 0; i < TENSORS; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "t%d", i);
+        const char *key = i < 3 ? needed[i] : name;
+        uint32_t length = (uint32_t)strlen(key);
+        put(&at, "X", 1);
+        put(&at, &length, 4);
+        put(&at, key, length);
+        put(&at, tensor, sizeof tensor - 1);
+    }
+    put(&at, "u.", 2);
+    put(&at,
+        "\x80\x02](X\x01\x00\x00\x00"
+        "0e.",
+        12);
+    uint64_t elements = ELEMENTS;
+    float zero[ELEMENTS] = {0};
+    put(&at, &elements, 8);
+    put(&at, zero, sizeof zero);
+    invit_import_options o = invit_import_defaults();
+    invit_error err = {0};
+    invit_model *m = NULL;
+    assert_int_equal(inv_model_import(file, (size_t)(at - file), "zero", &o, &m, &err), INVIT_ERR_INPUT);
+    if (!strstr(err.message, "larger than the file")) fail_msg("%s", err.message);
+    free(file);
+}
+
 static void tensors_stay_inside_their_storage(void **state)
 {
     (void)state;
@@ -217,8 +273,9 @@ static void tensors_stay_inside_their_storage(void **state)
     inv_pickle *values, *root;
     size_t used;
     static const char fits[] = STORAGE "K\x00K\x0a\x85K\x01\x85tR.";
-    assert_int_equal(inv_unpickle((const uint8_t *)fits, sizeof fits - 1, "x", &values, &root, &used, NULL),
-                     INVIT_OK);
+    assert_int_equal(
+        inv_unpickle((const uint8_t *)fits, sizeof fits - 1, 1000, "x", &values, &root, &used, NULL),
+        INVIT_OK);
     assert_int_equal(root->type, INV_PICKLE_TENSOR);
     assert_int_equal(used, sizeof fits - 1);
     inv_pickle_free(values);
@@ -284,6 +341,8 @@ int main(void)
         cmocka_unit_test(the_old_stream_format_reads_the_same),
         cmocka_unit_test(the_unpickler_refuses_what_it_does_not_know),
         cmocka_unit_test(tensors_stay_inside_their_storage),
+        cmocka_unit_test(memory_is_in_proportion_to_the_file),
+        cmocka_unit_test(tensors_are_no_larger_than_the_file),
         cmocka_unit_test(wrong_wishes_have_clear_answers),
         cmocka_unit_test(damaged_files_do_no_harm),
     };

@@ -85,12 +85,17 @@ static int read_views(const cli_list *list, invit_import_options *o)
     return CLI_OK;
 }
 
+static bool has_ending(const char *path, const char *ending)
+{
+    size_t n = strlen(path), m = strlen(ending);
+    return n > m && strcmp(path + n - m, ending) == 0;
+}
+
 static invit_status load(const char *path, const invit_import_options *o, invit_model **model,
                          invit_error *err)
 {
-    const char *ending = strrchr(path, '.');
-    bool plain = ending && strcmp(ending, ".safetensors") == 0;
-    return plain ? invit_model_load(path, model, err) : invit_model_import(path, o, model, err);
+    return has_ending(path, ".safetensors") ? invit_model_load(path, model, err)
+                                            : invit_model_import(path, o, model, err);
 }
 
 /* The first model, or the mean of all. */
@@ -129,6 +134,9 @@ int cmd_import(int argc, char **argv)
     code = read_views(&v.views, &o);
     if (code == CLI_OK && !v.output)
         code = cli_bad_usage("import needs -o MODEL.safetensors, the file to write");
+    if (code == CLI_OK && !has_ending(v.output, ".safetensors"))
+        code =
+            cli_bad_usage("%s: models are written as safetensors; name the file MODEL.safetensors", v.output);
     if (code != CLI_OK) goto done;
     code = CLI_FAILED;
     invit_status status = load_all(&args, &o, &model, &err);

@@ -23,13 +23,25 @@ typedef struct checkpoint {
     char prefix[256]; /* the archive's one folder, with the slash */
     uint8_t *pickle;  /* data.pkl                                 */
     inv_pickle *values[5], *root;
-    struct {
-        const inv_pickle *key;
-        size_t at;
-        size_t bytes;
-    } * storage; /* stream: where each storage's data is    */
-    size_t storages;
+    struct place *place; /* stream: where each storage's data is, by key */
+    size_t places;
+    size_t tensor_bytes, entry_bytes; /* that tensors, and entries of the archive, may still take */
 } checkpoint;
+
+/* What a file may make us do is in proportion to its size. A state dict has about fifteen values for a tensor,
+ * and its tensors share no numbers; storages of an archive may be read for more than one tensor. */
+enum { FREE_VALUES = 100000, BYTES_A_VALUE = 64, MOST_TENSORS = 10000, READINGS = 16 };
+#define LARGEST_FILE ((size_t)1 << 31)
+
+static size_t value_budget(const checkpoint *c)
+{
+    return FREE_VALUES + c->size / BYTES_A_VALUE;
+}
+
+typedef struct place {
+    const inv_pickle *storage; /* one that uses it: key and width of an element */
+    size_t at, bytes;
+} place;
 
 /* ---- the container ------------------------------------------------------------------------------------- */
 
@@ -111,12 +123,42 @@ static invit_status read_zip(checkpoint *c, invit_error *err)
     }
     snprintf(entry, sizeof entry, "%sdata.pkl", c->prefix);
     INV_CHECK(read_entry(c, entry, c->size, &c->pickle, &size, err));
-    return inv_unpickle(c->pickle, size, c->name, &c->values[0], &c->root, &used, err);
+    return inv_unpickle(c->pickle, size, value_budget(c), c->name, &c->values[0], &c->root, &used, err);
 }
 
-static bool same_text(const inv_pickle *a, const inv_pickle *b)
+static int compare_text(const inv_pickle *a, const inv_pickle *b)
 {
-    return b->type == INV_PICKLE_STRING && a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
+    size_t n = a->length < b->length ? a->length : b->length;
+    int order = n > 0 ? memcmp(a->text, b->text, n) : 0;
+    return order ? order : (a->length > b->length) - (a->length < b->length);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    return compare_text(((const place *)a)->storage, ((const place *)b)->storage);
+}
+
+static place *find_place(const checkpoint *c, const inv_pickle *key)
+{
+    place wanted = {.storage = key};
+    return c->places > 0 ? bsearch(&wanted, c->place, c->places, sizeof *c->place, compare_places) : NULL;
+}
+
+/* All storages that the object's tensors use, each key once. */
+static invit_status list_storages(checkpoint *c, invit_error *err)
+{
+    size_t count = 0, kept = 0;
+    for (const inv_pickle *v = c->values[3]; v; v = v->next) count += v->type == INV_PICKLE_STORAGE;
+    c->place = calloc(count + 1, sizeof *c->place);
+    if (!c->place) return inv_no_memory(err, count * sizeof *c->place);
+    for (const inv_pickle *v = c->values[3]; v; v = v->next)
+        if (v->type == INV_PICKLE_STORAGE) c->place[c->places++].storage = v;
+    qsort(c->place, c->places, sizeof *c->place, compare_places);
+    for (size_t i = 0; i < c->places; i++)
+        if (kept == 0 || compare_places(&c->place[kept - 1], &c->place[i]) != 0)
+            c->place[kept++] = c->place[i];
+    c->places = kept;
+    return INVIT_OK;
 }
 
 /* In the stream each storage is its number of elements (8 bytes) and its data, in the order of the keys; the
@@ -125,21 +167,19 @@ static invit_status locate_storages(checkpoint *c, const inv_pickle *keys, size_
 {
     if (keys->type != INV_PICKLE_LIST)
         return inv_fail(err, INVIT_ERR_INPUT, "%s: the list of storages is missing", c->name);
-    c->storage = calloc(keys->length + 1, sizeof *c->storage);
-    if (!c->storage) return inv_no_memory(err, keys->length * sizeof *c->storage);
-    for (; c->storages < keys->length; c->storages++) {
-        const inv_pickle *key = keys->item[c->storages], *user = c->values[3];
-        while (user && !(user->type == INV_PICKLE_STORAGE && same_text(user, key))) user = user->next;
-        size_t item = user ? inv_storage_item_size(user->storage) : 0;
+    INV_CHECK(list_storages(c, err));
+    for (size_t i = 0; i < keys->length; i++) {
+        const inv_pickle *key = keys->item[i];
+        place *p = key->type == INV_PICKLE_STRING ? find_place(c, key) : NULL;
+        if (!p || c->size - at < 8) break;
+        size_t item = inv_storage_item_size(p->storage->storage);
         uint64_t elements = 0;
-        if (!user || c->size - at < 8) break;
         for (int b = 7; b >= 0; b--) elements = elements << 8 | c->bytes[at + (size_t)b];
         at += 8;
         if (elements > (c->size - at) / item) break;
-        c->storage[c->storages].key = key;
-        c->storage[c->storages].at = at;
-        c->storage[c->storages].bytes = (size_t)elements * item;
-        at += (size_t)elements * item;
+        p->at = at;
+        p->bytes = (size_t)elements * item;
+        at += p->bytes;
     }
     return INVIT_OK;
 }
@@ -151,7 +191,8 @@ static invit_status read_stream(checkpoint *c, invit_error *err)
     inv_pickle *part[5];
     size_t at = 0, used;
     for (int i = 0; i < 5; i++) {
-        INV_CHECK(inv_unpickle(c->bytes + at, c->size - at, c->name, &c->values[i], &part[i], &used, err));
+        INV_CHECK(inv_unpickle(c->bytes + at, c->size - at, value_budget(c), c->name, &c->values[i], &part[i],
+                               &used, err));
         at += used;
         if (i == 0 && (part[0]->type != INV_PICKLE_LONG || part[0]->length != sizeof magic ||
                        memcmp(part[0]->text, magic, sizeof magic) != 0))
@@ -178,7 +219,8 @@ static invit_status find_storage(checkpoint *c, const inv_pickle *storage, const
         if (storage->length > 32 || memchr(storage->text, 0, storage->length))
             return inv_fail(err, INVIT_ERR_INPUT, "%s: a storage has a strange name", c->name);
         snprintf(entry, sizeof entry, "%sdata/%.*s", c->prefix, (int)storage->length, storage->text);
-        INV_CHECK(read_entry(c, entry, c->size, owned, &size, err));
+        INV_CHECK(read_entry(c, entry, c->entry_bytes, owned, &size, err));
+        c->entry_bytes -= size;
         *bytes = *owned;
         if (size >= need) return INVIT_OK;
         free(*owned);
@@ -186,11 +228,11 @@ static invit_status find_storage(checkpoint *c, const inv_pickle *storage, const
         return inv_fail(err, INVIT_ERR_INPUT, "%s: %s has %zu bytes, expected %zu", c->name, entry, size,
                         need);
     }
-    for (size_t i = 0; i < c->storages; i++)
-        if (same_text(storage, c->storage[i].key) && c->storage[i].bytes >= need) {
-            *bytes = c->bytes + c->storage[i].at;
-            return INVIT_OK;
-        }
+    const place *p = find_place(c, storage);
+    if (p && p->bytes > 0 && p->bytes >= need) {
+        *bytes = c->bytes + p->at;
+        return INVIT_OK;
+    }
     return inv_fail(err, INVIT_ERR_INPUT, "%s: the data of storage %.*s is missing or cut off", c->name,
                     (int)(storage->length < 40 ? storage->length : 40), storage->text);
 }
@@ -323,6 +365,10 @@ static invit_status fill_array(checkpoint *c, const inv_pickle *name, const inv_
         if (__builtin_mul_overflow(a->count, t->shape[d], &a->count) || a->count > (int64_t)c->size)
             return inv_fail(err, INVIT_ERR_INPUT, "%s: tensor %s is larger than the file", c->name, copy);
     }
+    size_t bytes = (size_t)a->count * inv_storage_item_size(t->of->storage);
+    if (bytes > c->tensor_bytes)
+        return inv_fail(err, INVIT_ERR_INPUT, "%s: its tensors are larger than the file", c->name);
+    c->tensor_bytes -= bytes;
     uint8_t *data;
     INV_CHECK(gather(c, t, a->count, &data, err));
     a->data = data;
@@ -337,7 +383,7 @@ static invit_status build_model(checkpoint *c, const inv_pickle *dict, const inv
     inv_safetensors s = {0};
     size_t filled = 0, count = dict->length / 2;
     INV_TRY(read_config(c, dict, o, &config, err));
-    if (count > 100000)
+    if (count > MOST_TENSORS)
         INV_TRY(inv_fail(err, INVIT_ERR_INPUT, "%s: %zu tensors are too many", c->name, count));
     s.array = calloc(count + 1, sizeof *s.array);
     s.metadata = inv_config_to_metadata(&config);
@@ -365,7 +411,8 @@ invit_status inv_model_import(const uint8_t *bytes, size_t size, const char *nam
                               const invit_import_options *o, struct invit_model **out, invit_error *err)
 {
     invit_status status = INVIT_OK;
-    checkpoint c = {.bytes = bytes, .size = size, .name = name};
+    checkpoint c = {.bytes = bytes, .size = size, .name = name, .tensor_bytes = size};
+    c.entry_bytes = READINGS * size;
     *out = NULL;
     if (size >= 4 && memcmp(bytes, "PK\3\4", 4) == 0)
         INV_TRY(read_zip(&c, err));
@@ -388,7 +435,7 @@ invit_status inv_model_import(const uint8_t *bytes, size_t size, const char *nam
 done:
     for (int i = 0; i < 5; i++) inv_pickle_free(c.values[i]);
     free(c.pickle);
-    free(c.storage);
+    free(c.place);
     if (c.zip) zip_discard(c.zip);
     return status;
 }
@@ -406,6 +453,9 @@ static invit_status read_whole(const char *path, uint8_t **out, size_t *size, in
     FILE *f = fopen(path, "rb");
     if (!f) INV_TRY(inv_fail(err, INVIT_ERR_IO, "%s: %s", path, strerror(errno)));
     do {
+        if (filled >= LARGEST_FILE)
+            INV_TRY(
+                inv_fail(err, INVIT_ERR_INPUT, "%s: more than 2 GiB: no checkpoint of this network", path));
         if (filled == room) {
             room = room ? 2 * room : 1 << 20;
             uint8_t *grown = realloc(bytes, room);

@@ -35,6 +35,7 @@ typedef struct reader {
     size_t depth, stack_room;
     inv_pickle **memo;
     size_t memo_room, memo_count;
+    size_t budget, made; /* values at most, also on the stack and in the memo; values so far */
 } reader;
 
 size_t inv_storage_item_size(inv_storage_type type)
@@ -93,6 +94,8 @@ static invit_status no_memory(const reader *r, size_t bytes)
     return INVIT_ERR_MEMORY;
 }
 
+static const char too_many[] = "it has far more values than a file of this size needs";
+
 /* ---- bytes --------------------------------------------------------------------------------------------- */
 
 static invit_status take(reader *r, size_t count, const uint8_t **out)
@@ -148,18 +151,29 @@ static invit_status grow(const reader *r, inv_pickle ***array, size_t *room, siz
 
 static invit_status push(reader *r, inv_pickle *v)
 {
+    if (r->depth >= r->budget) return wrong(r, too_many);
     INV_CHECK(grow(r, &r->stack, &r->stack_room, r->depth + 1));
     r->stack[r->depth++] = v;
     return INVIT_OK;
 }
 
-static invit_status push_new(reader *r, inv_pickle_type type, inv_pickle **out)
+static invit_status make(reader *r, inv_pickle_type type, inv_pickle **out)
 {
+    if (r->made >= r->budget) return wrong(r, too_many);
     inv_pickle *v = calloc(1, sizeof *v);
     if (!v) return no_memory(r, sizeof *v);
+    r->made++;
     v->type = type;
     v->next = r->all;
     r->all = v;
+    *out = v;
+    return INVIT_OK;
+}
+
+static invit_status push_new(reader *r, inv_pickle_type type, inv_pickle **out)
+{
+    inv_pickle *v;
+    INV_CHECK(make(r, type, &v));
     if (out) *out = v;
     return push(r, v);
 }
@@ -202,8 +216,8 @@ static invit_status append(reader *r, inv_pickle *to, inv_pickle *const *items, 
 static invit_status remember(reader *r, size_t slot)
 {
     if (r->depth == 0 || !r->stack[r->depth - 1]) return wrong(r, "nothing to remember");
-    if (slot > r->size)
-        return wrong(r, "a memo number is out of range"); /* a memo entry takes bytes to make */
+    if (slot > r->budget || slot > r->size) /* a memo entry takes bytes to make */
+        return wrong(r, "a memo number is out of range");
     size_t before = r->memo_room;
     INV_CHECK(grow(r, &r->memo, &r->memo_room, slot + 1));
     if (r->memo_room > before) memset(r->memo + before, 0, (r->memo_room - before) * sizeof *r->memo);
@@ -306,11 +320,7 @@ static invit_status push_marked_tuple(reader *r)
     inv_pickle **items, *v;
     size_t count;
     INV_CHECK(pop_to_mark(r, &items, &count));
-    v = calloc(1, sizeof *v);
-    if (!v) return no_memory(r, sizeof *v);
-    v->type = INV_PICKLE_TUPLE;
-    v->next = r->all;
-    r->all = v;
+    INV_CHECK(make(r, INV_PICKLE_TUPLE, &v));
     INV_CHECK(append(r, v, items, count)); /* before the push, which reuses their places */
     return push(r, v);
 }
@@ -532,10 +542,10 @@ static invit_status step(reader *r, bool *stop)
     }
 }
 
-invit_status inv_unpickle(const uint8_t *bytes, size_t size, const char *name, inv_pickle **values,
-                          inv_pickle **root, size_t *used, invit_error *err)
+invit_status inv_unpickle(const uint8_t *bytes, size_t size, size_t budget, const char *name,
+                          inv_pickle **values, inv_pickle **root, size_t *used, invit_error *err)
 {
-    reader r = {.bytes = bytes, .size = size, .name = name, .err = err};
+    reader r = {.bytes = bytes, .size = size, .name = name, .err = err, .budget = budget};
     invit_status status = INVIT_OK;
     bool stop = false;
     *values = *root = NULL;

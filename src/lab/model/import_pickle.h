@@ -1,6 +1,6 @@
 /* A strict unpickler: just enough of Python's pickle format to read a PyTorch state dict. It knows plain
  * containers, numbers, strings, collections.OrderedDict and the rebuilding of tensors from storages. Any
- * other class or opcode is an error; nothing is ever executed. Memory is linear in the input.
+ * other class or opcode is an error; nothing is ever executed. Memory is linear in the input and in the budget.
  */
 #ifndef INVIT_LAB_MODEL_IMPORT_PICKLE_H
 #define INVIT_LAB_MODEL_IMPORT_PICKLE_H
@@ -54,9 +54,10 @@ struct inv_pickle {
 };
 
 /* Reads one pickle from the beginning of `bytes`, which must stay as long as the values are used. *used is
- * its length, so that pickles one after the other can be read. `name` is what messages call the file. */
-invit_status inv_unpickle(const uint8_t *bytes, size_t size, const char *name, inv_pickle **values,
-                          inv_pickle **root, size_t *used, invit_error *err);
+ * its length, so that pickles one after the other can be read. A pickle of more than `budget` values is refused:
+ * a byte is enough to make one of 200. `name` is what messages call the file. */
+invit_status inv_unpickle(const uint8_t *bytes, size_t size, size_t budget, const char *name,
+                          inv_pickle **values, inv_pickle **root, size_t *used, invit_error *err);
 void inv_pickle_free(inv_pickle *values);
 
 bool inv_pickle_is(const inv_pickle *v, const char *text);
