@@ -194,6 +194,16 @@ static void teams_do_every_item_once(void **state)
     inv_team_destroy(team);
 }
 
+static int action_of(int id)
+{
+    return 1 + id % 15;
+}
+
+static int label_of(int id)
+{
+    return id % action_of(id);
+}
+
 static void pools_lose_and_double_nothing(void **state)
 {
     (void)state;
@@ -209,12 +219,15 @@ static void pools_lose_and_double_nothing(void **state)
     while (added < 500 || p.count > 0) {
         for (int i = 0; i < 30 && added < 500; i++, added++) {
             float xy[70], demand[35], price[16];
-            for (int k = 0; k < 16; k++) price[k] = k == added % 16 ? 0 : (float)(added + k);
+            for (int k = 0; k < 16; k++) price[k] = k == label_of(added) ? 0 : (float)(added + k);
             for (int k = 0; k < 70; k++) xy[k] = (float)added + (float)k / 100;
             for (int k = 0; k < 35; k++) demand[k] = (float)(added + k);
-            inv_state s = {
-                .action = added % 16, .rest = added % 20, .load = (float)added, .xy = xy, .demand = demand};
-            assert_int_equal(inv_pool_add(&p, &s, added % 16, added % 3 ? NULL : price, &err), INVIT_OK);
+            inv_state s = {.action = action_of(added),
+                           .rest = added % 20,
+                           .load = (float)added,
+                           .xy = xy,
+                           .demand = demand};
+            assert_int_equal(inv_pool_add(&p, &s, label_of(added), added % 3 ? NULL : price, &err), INVIT_OK);
         }
         size_t bytes = inv_pool_bytes(&p); /* through a checkpoint every time */
         char *block = malloc(bytes + 1);
@@ -225,14 +238,14 @@ static void pools_lose_and_double_nothing(void **state)
         free(block);
         int take = p.count < 7 ? p.count : 7, first = inv_pool_take(&p, take, &rng);
         for (int i = first; i < first + take; i++) {
-            int id = (int)p.state[i].load, k = id % 16 + id % 20;
+            int id = (int)p.state[i].load, k = action_of(id) + id % 20;
             const float *price = inv_pool_advice(&p, i);
             seen[id]++;
-            assert_int_equal(p.label[i], id % 16);
+            assert_int_equal(p.label[i], label_of(id));
             assert_int_equal(price == NULL, id % 3 != 0);
             for (int j = 0; price && j < 16; j++)
-                assert_true(price[j] == (j == id % 16 ? 0 : (float)(id + j)));
-            assert_int_equal(p.state[i].action, id % 16);
+                assert_true(price[j] == (j == label_of(id) ? 0 : (float)(id + j)));
+            assert_int_equal(p.state[i].action, action_of(id));
             assert_int_equal(p.state[i].rest, id % 20);
             for (int j = 0; j < 2 * k; j++) assert_true(p.state[i].xy[j] == (float)id + (float)j / 100);
             for (int j = 0; j < k; j++) assert_true(p.state[i].demand[j] == (float)(id + j));
@@ -241,6 +254,41 @@ static void pools_lose_and_double_nothing(void **state)
     for (int i = 0; i < 500; i++) assert_int_equal(seen[i], 1);
     inv_pool_destroy(&p);
     inv_pool_destroy(&q);
+}
+
+/* What a crafted checkpoint could say of a state: the first four numbers are neighbours, further ones, the
+ * label and whether the depot is a candidate. */
+static void crafted_states_are_refused(void **state)
+{
+    (void)state;
+    static const int32_t wrong[][4] = {
+        {-1, 0, 0, 0},        {16, 0, 0, 0}, {15, 21, 0, 0}, {15, -1, 0, 0},     {3, 0, 3, 0},
+        {3, 0, -1, 0},        {3, 0, 15, 0}, {3, 0, 16, 1},  {3, 0, 1 << 30, 1}, {INT32_MAX, INT32_MAX, 0, 0},
+        {1, INT32_MAX, 0, 0}, {0, 0, 0, 0},
+    };
+    inv_config c;
+    inv_config_defaults(&c, INVIT_CVRP);
+    inv_pool p;
+    invit_error err = {0};
+    float xy[70] = {0}, demand[35] = {0};
+    inv_state s = {.action = 3, .rest = 4, .xy = xy, .demand = demand, .depot_open = true};
+    assert_int_equal(inv_pool_init(&p, 4, &c, 100, false, &err), INVIT_OK);
+    assert_int_equal(inv_pool_add(&p, &s, 15, NULL, &err), INVIT_OK);
+    size_t bytes = inv_pool_bytes(&p);
+    char *block = malloc(bytes), *crafted = malloc(bytes);
+    inv_pool_write(&p, block);
+    assert_int_equal(inv_pool_read(&p, block, bytes, &err), INVIT_OK);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        memcpy(crafted, block, bytes);
+        memcpy(crafted, wrong[i], sizeof wrong[i]);
+        assert_int_equal(inv_pool_read(&p, crafted, bytes, &err), INVIT_ERR_INPUT);
+    }
+    memcpy(crafted, block, bytes);
+    memcpy(crafted + 16, &(float){NAN}, 4); /* the load */
+    assert_int_equal(inv_pool_read(&p, crafted, bytes, &err), INVIT_ERR_INPUT);
+    free(block);
+    free(crafted);
+    inv_pool_destroy(&p);
 }
 
 static void routes_are_entered_at_their_near_end(void **state)
@@ -551,9 +599,56 @@ static void label_files_hold_solved_instances(void **state)
     }
 }
 
+static void write_labels(const char *path, int32_t problem, const void *record, size_t size)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    fwrite("INVITLAB", 1, 8, f);
+    fwrite(&problem, 4, 1, f);
+    fwrite(record, 1, size, f);
+    fclose(f);
+}
+
+/* One CVRP record of three nodes: n, capacity, points, demands, entries, order. Each case changes one number. */
+static void crafted_labels_are_refused(void **state)
+{
+    (void)state;
+    typedef struct crafted {
+        int32_t n, capacity;
+        float xy[6];
+        int32_t demand[3], entries, order[3];
+    } crafted;
+    const crafted good = {3, 10, {0, 0, 1, 0, 0, 1}, {0, 6, 6}, 3, {1, 0, 2}};
+    const char *path = in_folder("crafted");
+    invit_error err = {0};
+    inv_labelfile *f;
+    write_labels(path, INVIT_CVRP, &good, sizeof good);
+    assert_int_equal(inv_labelfile_open(path, INVIT_CVRP, &f, &err), INVIT_OK);
+    inv_labelfile_close(f);
+    for (int i = 0; i < 12; i++) {
+        crafted c = good;
+        if (i == 0) c.order[2] = 1;                 /* twice */
+        if (i == 1) c.order[1] = 2, c.order[2] = 0; /* 12 of 10, and home at the end */
+        if (i == 2) c.order[0] = 0;                 /* an empty route */
+        if (i == 3) c.order[2] = 3;
+        if (i == 4) c.order[2] = -1;
+        if (i == 5) c.demand[2] = 11;
+        if (i == 6) c.demand[1] = -6;
+        if (i == 7) c.demand[0] = 1;
+        if (i == 8) c.capacity = 0;
+        if (i == 9) c.xy[3] = NAN;
+        if (i == 10) c.n = INT32_MAX;
+        if (i == 11) c.entries = 2;
+        write_labels(path, INVIT_CVRP, &c, sizeof c);
+        assert_int_equal(inv_labelfile_open(path, INVIT_CVRP, &f, &err), INVIT_ERR_INPUT);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(crafted_states_are_refused),
+        cmocka_unit_test(crafted_labels_are_refused),
         cmocka_unit_test(options_come_back_from_their_file),
         cmocka_unit_test(options_are_read_as_other_systems_write_them),
         cmocka_unit_test(options_say_what_is_wrong),

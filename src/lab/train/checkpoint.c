@@ -13,6 +13,7 @@
 #include "base/outfile.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -261,6 +262,40 @@ static invit_status read_lanes(inv_trainer *t, source *s, const char *path, invi
                            : inv_fail(err, INVIT_ERR_INPUT, "%s is longer than it should be", path);
 }
 
+static bool in_range(double x, double low, double high)
+{
+    return x >= low && x <= high; /* false for what is not a number */
+}
+
+static bool gap_or_none(double x)
+{
+    return isnan(x) || in_range(x, -1, 1e6);
+}
+
+/* What the run's numbers are used for: files' lengths, schedules, counts. */
+static bool state_is_sound(const inv_run_state *s)
+{
+    const double most = 1e15, *tally = (const double *)&s->tally;
+    const int64_t count[] = {s->step,  s->states, s->bad,       s->dropped,     s->updates,
+                             s->epoch, s->swaps,  s->log_bytes, s->tally_steps, s->tally_updates};
+    for (size_t i = 0; i < sizeof count / sizeof count[0]; i++)
+        if (!in_range((double)count[i], 0, most)) return false;
+    for (size_t i = 0; i < sizeof s->tally / sizeof *tally; i++)
+        if (!isfinite(tally[i])) return false;
+    return in_range(s->seconds, 0, most) && in_range(s->progress, 0, 1) && in_range(s->steps_left, 0, most) &&
+           in_range(s->validated, 0, 2) && !isnan(s->best) && gap_or_none(s->small_gap) &&
+           gap_or_none(s->large_gap) && gap_or_none(s->small_best) && gap_or_none(s->large_best) &&
+           in_range(s->tally_norm, 0, most) && in_range(s->tally_seconds, -most, most);
+}
+
+static bool take_floats(source *s, float *to, size_t count)
+{
+    if (!take(s, to, count * sizeof *to)) return false;
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(to[i])) return false;
+    return true;
+}
+
 static invit_status parse(inv_trainer *t, const char *bytes, size_t size, const char *path, invit_error *err)
 {
     uint64_t sum;
@@ -278,13 +313,18 @@ static invit_status parse(inv_trainer *t, const char *bytes, size_t size, const 
     checksum_add(&found, bytes, size - sizeof sum);
     if (checksum_end(&found) != sum)
         return inv_fail(err, INVIT_ERR_INPUT, "%s is damaged: its checksum does not fit", path);
-    take(&s, &t->s, sizeof t->s);
-    take(&s, t->model->param, n);
-    if (t->average) take(&s, t->average->param, n);
-    if (t->frozen) take(&s, t->frozen->param, n);
-    take(&s, t->moment1, n);
-    take(&s, t->moment2, n);
-    return read_lanes(t, &s, path, err);
+    inv_run_state state;
+    take(&s, &state, sizeof state);
+    if (!state_is_sound(&state))
+        return inv_fail(err, INVIT_ERR_INPUT, "%s: a count, time or gap of the run is out of range", path);
+    float *block[] = {t->model->param, t->average ? t->average->param : NULL,
+                      t->frozen ? t->frozen->param : NULL, t->moment1, t->moment2};
+    for (size_t i = 0; i < sizeof block / sizeof block[0]; i++)
+        if (block[i] && !take_floats(&s, block[i], t->model->params))
+            return inv_fail(err, INVIT_ERR_INPUT, "%s holds a weight that is not finite", path);
+    INV_CHECK(read_lanes(t, &s, path, err));
+    t->s = state;
+    return INVIT_OK;
 }
 
 invit_status inv_checkpoint_read(inv_trainer *t, const char *path, invit_error *err)

@@ -30,7 +30,14 @@ struct inv_labelfile {
     int64_t count;
     size_t *at; /* [count] where records begin */
     int32_t largest;
+    bool *seen; /* [largest] for scanning */
 };
+
+/* One record's parts, as places in the file. */
+typedef struct record {
+    int32_t n, capacity, entries;
+    size_t points, demand, order, end;
+} record;
 
 static const char magic[8] = "INVITLAB";
 
@@ -48,24 +55,85 @@ static size_t record_head(invit_problem problem, int32_t n)
     return 4 + 4 * cvrp + (size_t)n * (8 + 4 * cvrp);
 }
 
-static bool order_is_sound(const inv_labelfile *f, size_t at, int32_t n, int32_t entries)
+static bool points_are_finite(const inv_labelfile *f, size_t at, int32_t n)
 {
-    for (int32_t i = 0; i < entries; i++) {
-        int32_t node = int_at(f, at + 4 * (size_t)i);
-        if (node < 0 || node >= n) return false;
+    for (size_t i = 0; i < 2 * (size_t)n; i++) {
+        float x;
+        memcpy(&x, f->bytes + at + 4 * i, sizeof x);
+        if (!isfinite(x)) return false;
     }
-    return f->problem == INVIT_CVRP || entries == n;
+    return true;
+}
+
+/* Every node once: what a walk follows without looking. CVRP: routes parted by single zeros, each within the
+ * capacity. `seen` has room for n. */
+static bool order_is_sound(const inv_labelfile *f, const record *r, bool *seen)
+{
+    int32_t served = 0, before = 0;
+    int64_t load = 0;
+    bool cvrp = f->problem == INVIT_CVRP;
+    memset(seen, 0, (size_t)r->n * sizeof *seen);
+    for (int32_t i = 0; i < r->entries; i++) {
+        int32_t node = int_at(f, r->order + 4 * (size_t)i);
+        if (node < 0 || node >= r->n) return false;
+        if (cvrp && node == 0) {
+            if (i == 0 || before == 0 || i + 1 == r->entries) return false;
+            load = 0;
+        } else {
+            if (seen[node]) return false;
+            seen[node] = true;
+            served++;
+            load += cvrp ? int_at(f, r->demand + 4 * (size_t)node) : 0;
+        }
+        if (cvrp && load > r->capacity) return false;
+        before = node;
+    }
+    return served == r->n - cvrp;
+}
+
+static bool demands_are_sound(const inv_labelfile *f, const record *r)
+{
+    if (r->capacity < 1 || int_at(f, r->demand) != 0) return false;
+    for (int32_t i = 1; i < r->n; i++) {
+        int32_t demand = int_at(f, r->demand + 4 * (size_t)i);
+        if (demand < 0 || demand > r->capacity) return false;
+    }
+    return true;
+}
+
+/* Where the parts of the record at `at` are; false if it does not fit into the file. */
+static bool find_parts(const inv_labelfile *f, size_t at, record *r)
+{
+    size_t cvrp = f->problem == INVIT_CVRP, left = f->size - at;
+    r->n = left >= 4 ? int_at(f, at) : -1;
+    if (r->n < 1 + (int32_t)cvrp) return false;
+    size_t head = record_head(f->problem, r->n);
+    if (left < head + 4) return false;
+    r->capacity = cvrp ? int_at(f, at + 4) : 0;
+    r->points = at + 4 + 4 * cvrp;
+    r->demand = r->points + 8 * (size_t)r->n;
+    r->entries = int_at(f, at + head);
+    r->order = at + head + 4;
+    if (r->entries < 1 || r->entries > 2 * (int64_t)r->n || left - head - 4 < 4 * (size_t)r->entries)
+        return false;
+    r->end = r->order + 4 * (size_t)r->entries;
+    return true;
 }
 
 static invit_status scan(inv_labelfile *f, invit_error *err)
 {
     size_t at = sizeof magic + 4, room = 0;
     while (at < f->size) {
-        int32_t n = f->size - at >= 4 ? int_at(f, at) : -1, entries = -1;
-        size_t head = n >= 1 ? record_head(f->problem, n) : 0;
-        if (n >= 1 && f->size - at >= head + 4) entries = int_at(f, at + head);
-        if (entries < 1 || entries > 2 * (int64_t)n || f->size - at - head - 4 < 4 * (size_t)entries ||
-            !order_is_sound(f, at + head + 4, n, entries))
+        record r;
+        bool fits = find_parts(f, at, &r);
+        if (fits && r.n > f->largest) {
+            bool *larger = realloc(f->seen, (size_t)r.n * sizeof *larger);
+            if (!larger) return inv_no_memory(err, (size_t)r.n * sizeof *larger);
+            f->seen = larger;
+            f->largest = r.n;
+        }
+        if (!fits || !points_are_finite(f, r.points, r.n) ||
+            (f->problem == INVIT_CVRP && !demands_are_sound(f, &r)) || !order_is_sound(f, &r, f->seen))
             return inv_fail(err, INVIT_ERR_INPUT, "%s: record %lld at byte %zu is damaged or cut short",
                             f->path, (long long)f->count, at);
         if ((size_t)f->count == room) {
@@ -75,8 +143,7 @@ static invit_status scan(inv_labelfile *f, invit_error *err)
             f->at = more;
         }
         f->at[f->count++] = at;
-        if (n > f->largest) f->largest = n;
-        at += head + 4 + 4 * (size_t)entries;
+        at = r.end;
     }
     return f->count > 0 ? INVIT_OK : inv_fail(err, INVIT_ERR_INPUT, "%s holds no labels", f->path);
 }
@@ -127,6 +194,7 @@ void inv_labelfile_close(inv_labelfile *f)
     if (!f) return;
     if (f->bytes) munmap(f->bytes, f->size);
     free(f->at);
+    free(f->seen);
     free(f->path);
     free(f);
 }

@@ -49,6 +49,7 @@ invit_status inv_pool_init(inv_pool *p, int32_t room, const inv_config *c, int32
                            invit_error *err)
 {
     *p = (inv_pool){.k_max = inv_largest_view(c),
+                    .action_k = c->action_k,
                     .advised = with_advice ? inv_candidates(c) : 0,
                     .demands = c->problem == INVIT_CVRP};
     if (p->k_max > largest) p->k_max = largest;
@@ -178,11 +179,30 @@ void inv_pool_write(const inv_pool *p, char *bytes)
     }
 }
 
+static bool all_finite(const float *x, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(x[i])) return false;
+    return true;
+}
+
+/* A checkpoint is a file like any other: every number that is an index or a length is looked at. */
+static bool head_is_sound(const inv_pool *p, const packed *h)
+{
+    if (h->action < 0 || h->action > p->action_k || h->action > p->k_max) return false;
+    if (h->rest < 0 || h->rest > p->k_max - h->action) return false;
+    bool depot = p->demands && h->depot_open != 0 && h->label == p->action_k;
+    if (!depot && (h->label < 0 || h->label >= h->action)) return false;
+    return isfinite(h->load) && all_finite(h->last, 2) && all_finite(h->first, 2);
+}
+
 invit_status inv_pool_read(inv_pool *p, const char *bytes, size_t size, invit_error *err)
 {
     if (size % entry_bytes(p) != 0)
         return inv_fail(err, INVIT_ERR_INPUT, "%zu bytes of states, expected a multiple of %zu", size,
                         entry_bytes(p));
+    if (size / entry_bytes(p) > INT32_MAX / 2)
+        return inv_fail(err, INVIT_ERR_INPUT, "%zu bytes of states are too many", size);
     int32_t count = (int32_t)(size / entry_bytes(p));
     if (count > p->room) INV_CHECK(reserve(p, count, err));
     point_states(p);
@@ -191,10 +211,11 @@ invit_status inv_pool_read(inv_pool *p, const char *bytes, size_t size, invit_er
         packed head;
         memcpy(&head, bytes, sizeof head);
         inv_state *s = &p->state[i];
-        if (head.action < 0 || head.rest < 0 || head.action + head.rest > p->k_max || head.label < 0 ||
-            (p->advised && head.label >= p->advised))
-            return inv_fail(err, INVIT_ERR_INPUT, "state %d has %d + %d neighbours, expected at most %d", i,
-                            head.action, head.rest, p->k_max);
+        if (!head_is_sound(p, &head))
+            return inv_fail(err, INVIT_ERR_INPUT,
+                            "state %d has %d + %d neighbours and label %d, expected at most %d, %d of them "
+                            "candidates",
+                            i, head.action, head.rest, head.label, p->k_max, p->action_k);
         s->action = head.action;
         s->rest = head.rest;
         s->depot_open = head.depot_open != 0;
@@ -205,6 +226,8 @@ invit_status inv_pool_read(inv_pool *p, const char *bytes, size_t size, invit_er
         memcpy(s->xy, bytes + sizeof head, 2 * k * sizeof(float));
         if (p->demands) memcpy(s->demand, bytes + demand_at(p), k * sizeof(float));
         if (p->advised) memcpy(advice_row(p, i), bytes + advice_at(p), (size_t)p->advised * sizeof(float));
+        if (!all_finite(s->xy, 2 * k) || (p->demands && !all_finite(s->demand, k)))
+            return inv_fail(err, INVIT_ERR_INPUT, "state %d holds a number that is not finite", i);
         p->label[i] = head.label;
     }
     p->count = count;

@@ -9,7 +9,8 @@
 
 typedef struct inv_pool {
     int32_t room, count, k_max;
-    int32_t advised; /* candidates on which a state comes with advice; 0: it comes without */
+    int32_t action_k; /* neighbours that are candidates, at most */
+    int32_t advised;  /* candidates on which a state comes with advice; 0: it comes without */
     bool demands;
     inv_state *state; /* [room], pointing into xy and demand; node is NULL */
     int32_t *label;   /* [room] index of the right candidate               */

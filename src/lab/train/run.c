@@ -80,6 +80,9 @@ static invit_status lock_directory(run *r, invit_error *err)
 
 static invit_status open_log(run *r, int64_t keep, invit_error *err)
 {
+    struct stat st;
+    if (stat(r->log, &st) == 0 && st.st_size < keep)
+        keep = (int64_t)st.st_size; /* never longer than it was */
     r->log_fd = open(r->log, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0666);
     /* lines after the checkpoint will be written again */
     if (r->log_fd < 0 || ftruncate(r->log_fd, keep) != 0)
