@@ -127,6 +127,9 @@ INVIT_API invit_status invit_instance_create_matrix(const double *distances, int
  * durations, travel times are distances / speed. */
 INVIT_API invit_status invit_instance_set_matrix(invit_instance *instance, const char *name,
                                                  const double *values, int64_t n, invit_error *err);
+/* The same from a file: a NumPy array, or text with one row per line, perhaps with names before rows and columns. */
+INVIT_API invit_status invit_instance_read_matrix(invit_instance *instance, const char *name, const char *path,
+                                                  invit_error *err);
 /* One number per node: `demands` (decimals are kept exactly, by scaling), `service` (time at a stop), `earliest` and
  * `latest` (start of service; of the depot: leave, be back; NaN: none), or both as `time_windows`, two per node. */
 INVIT_API invit_status invit_instance_set_array(invit_instance *instance, const char *name,
@@ -153,8 +156,11 @@ typedef enum invit_format {
     INVIT_FORMAT_TSPLIB = 0, /* TSPLIB .tsp and CVRPLIB .vrp                                    */
     INVIT_FORMAT_MSVDRP,     /* one instance a line: "x,y x,y ..." or "x,y .|. x,y ... .|. d ... .|. Q" */
     INVIT_FORMAT_LIST,       /* one TSP instance, a node a line: "x y" or "x,y"                 */
-    INVIT_FORMAT_NPY,        /* NumPy array of shape (n,2) or (m,n,2)                           */
-    INVIT_FORMAT_CSV         /* a header line with x,y or lat,lon, then a node a line           */
+    INVIT_FORMAT_NPY,        /* NumPy array of shape (n,2), (m,n,2), or (n,n): distances       */
+    INVIT_FORMAT_CSV,        /* a header line with x,y or lat,lon, then one node per line       */
+    INVIT_FORMAT_SOLOMON,    /* time windows as Solomon and Homberger wrote them                */
+    INVIT_FORMAT_JSON,       /* one object, see docs/formats.md                                 */
+    INVIT_FORMAT_MATRIX      /* distances as n rows of n numbers                                */
 } invit_format;
 
 /* Reads instances one after the other from a file, a pipe or ("-") standard input. The format is told from the
@@ -168,6 +174,9 @@ INVIT_API invit_format invit_reader_format(const invit_reader *reader);
 /* The capacity, 1 to 2^31 - 1, for a CSV table with demands, which may lack one; call it before
  * invit_reader_next, which refuses any other and a capacity for anything else. */
 INVIT_API void invit_reader_set_capacity(invit_reader *reader, int64_t capacity);
+/* What of the instances read so far was not used or was assumed (a column that looks like a constraint, a speed), one
+ * remark per line; "" when there is nothing to say. Valid as long as the reader. */
+INVIT_API const char *invit_reader_note(const invit_reader *reader);
 /* The next instance, or NULL in *out after the last. */
 INVIT_API invit_status invit_reader_next(invit_reader *reader, invit_instance **out, invit_error *err);
 INVIT_API void invit_reader_close(invit_reader *reader);

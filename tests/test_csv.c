@@ -189,9 +189,9 @@ static void bad_tables_are_refused_with_a_reason(void **state)
         {"x,y,demand\n0,0,0\n1,1,3\n", "--capacity"},
         {"x,y,demand,capacity\n0,0,0,10\n1,1,1,9\n", "f:3: expected one capacity, found 10 and 9"},
         {"x,y,demand,capacity\n0,0,5,10\n", "f:2: demand of the depot"},
-        {"x,y,demand,capacity\n0,0,0,10\n1,1,1.5,\n", "f:3: expected a whole number from 0"},
+        {"x,y,demand,capacity\n0,0,0,10\n1,1,1e-9,\n", "f: stop 1: demands and capacity are counted"},
         {"x,y,demand,capacity\n0,0,0,10\n1,1,,\n", "f:3: expected a number in column demand"},
-        {"x,y,demand,capacity\n0,0,0,0\n", "f:2: expected a whole number from 1"},
+        {"x,y,demand,capacity\n0,0,0,0\n", "f:2: expected a number above 0 in column capacity"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         invit_instance *p;

@@ -480,7 +480,7 @@ static void bad_numpy_arrays_are_refused(void **state)
         {"{'descr': '<f2', 'fortran_order': False, 'shape': (3, 2)}", "expected numbers of type"},
         {"{'descr': '|S8', 'fortran_order': False, 'shape': (3, 2)}", "expected numbers of type"},
         {"{'descr': [('x', '<f8')], 'fortran_order': False, 'shape': (3, 2)}", "'descr'"},
-        {"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 3)}", "expected the shape (n, 2)"},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4)}", "expected the shape (n, 2)"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (6,)}", "expected the shape"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1, 3, 2)}", "expected the shape"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (0, 2)}", "expected 1 to"},

@@ -74,6 +74,17 @@ invit_status inv_read_coordinate(inv_text *t, char also, const char *what, doubl
     return inv_text_expected(t, err, "%s from %g to %g", what, -INV_FARTHEST, INV_FARTHEST);
 }
 
+void inv_read_note(inv_read_state *state, const char *format, va_list args)
+{
+    size_t n = strlen(state->note), room = sizeof state->note - n;
+    if (n > 0 && room > 1) {
+        state->note[n++] = '\n';
+        state->note[n] = 0;
+        room--;
+    }
+    vsnprintf(state->note + n, room, format, args);
+}
+
 /* ---- telling the formats apart ------------------------------------------------------------------------- */
 
 static bool is_letter(char c)
@@ -128,8 +139,14 @@ invit_format inv_detect_format(inv_text *t)
         if (!inv_is_remark(p)) break;
         while (*p && *p != '\n') p++;
     }
+    int numbers;
+    if (*p == '{') return INVIT_FORMAT_JSON;
     if (is_keyword(p)) return INVIT_FORMAT_TSPLIB;
+    if (inv_is_solomon(p)) return INVIT_FORMAT_SOLOMON;
     if (inv_table_separator(p)) return INVIT_FORMAT_CSV;
+    if (inv_is_matrix_row(p, &numbers) && numbers > 2) return INVIT_FORMAT_MATRIX;
+    if (*p == ',' || *p == ';')
+        return INVIT_FORMAT_MATRIX; /* names of columns, the corner over the rows' empty */
     return is_letter(*p) || *p == '"' || (unsigned char)*p >= 0x80 ? detect_words(p) : detect_numbers(p);
 }
 
@@ -147,7 +164,8 @@ static invit_status start_reader(invit_reader *r, const char *path, invit_error 
     static inv_read_fn *const readers[] = {
         [INVIT_FORMAT_TSPLIB] = inv_read_tsplib, [INVIT_FORMAT_MSVDRP] = inv_read_msvdrp,
         [INVIT_FORMAT_LIST] = inv_read_list,     [INVIT_FORMAT_NPY] = inv_read_npy,
-        [INVIT_FORMAT_CSV] = inv_read_csv,
+        [INVIT_FORMAT_CSV] = inv_read_csv,       [INVIT_FORMAT_SOLOMON] = inv_read_solomon,
+        [INVIT_FORMAT_JSON] = inv_read_json,     [INVIT_FORMAT_MATRIX] = inv_read_matrix,
     };
     r->stem = stem_of(path);
     if (!r->stem) return inv_no_memory(err, strlen(path));
@@ -210,6 +228,11 @@ invit_format invit_reader_format(const invit_reader *r)
     return r->format;
 }
 
+const char *invit_reader_note(const invit_reader *r)
+{
+    return r->state.note;
+}
+
 void invit_reader_set_capacity(invit_reader *r, int64_t capacity)
 {
     r->state.capacity = capacity;
@@ -259,6 +282,36 @@ invit_status invit_reader_next(invit_reader *r, invit_instance **out, invit_erro
     r->state.index += p != NULL;
     *out = p;
     return INVIT_OK;
+}
+
+invit_status invit_instance_read_matrix(invit_instance *p, const char *name, const char *path,
+                                        invit_error *err)
+{
+    inv_text t = {0};
+    double *value = NULL;
+    int64_t n = 0;
+    bool durations = strcmp(name, "durations") == 0;
+    invit_status status = INVIT_OK;
+    if (!durations && strcmp(name, "distances") != 0)
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "'%.40s': expected the matrix distances or durations", name);
+    INV_TRY(inv_text_open(&t, path, err));
+    inv_text_refill(&t, 6);
+    if (strncmp(t.at, "\x93NUMPY", 6) == 0) {
+        INV_TRY(inv_read_matrix_npy(&t, &value, &n, err));
+    } else {
+        INV_TRY(inv_text_begin(&t, err));
+        INV_TRY(inv_read_matrix_text(&t, &value, &n, err));
+    }
+    if (n != p->n)
+        INV_TRY(inv_fail(err, INVIT_ERR_INPUT,
+                         "%s: a matrix of %lld x %lld: expected %d x %d, one row per node", t.name,
+                         (long long)n, (long long)n, p->n, p->n));
+    status = inv_take_matrix(p, durations, value, err);
+    value = NULL;
+done:
+    free(value);
+    inv_text_close(&t);
+    return status;
 }
 
 invit_status invit_instance_read(const char *path, int64_t index, invit_instance **out, invit_error *err)

@@ -5,6 +5,8 @@
 #include "base/text.h"
 #include "problem/problem.h"
 
+#include <stdarg.h>
+
 /* Each reads the next instance at `t` into *out, or sets *out to NULL when the input holds no more. The name
  * is only set where the file gives one. `state` belongs to the format's reader from one instance to the next.
  */
@@ -17,11 +19,25 @@ typedef struct inv_read_state {
     bool swap;         /* NumPy: the other byte order                               */
     bool integers;     /* NumPy: integers, not floats                               */
     bool many;         /* the file is of a kind that holds many instances           */
+    bool matrix;       /* NumPy: distances, not coordinates                         */
+    char note[1024];   /* what of the input was not used, one remark per line       */
 } inv_read_state;
+
+/* Adds a remark, as far as there is room. */
+void inv_read_note(inv_read_state *state, const char *format, va_list args);
 
 typedef invit_status inv_read_fn(inv_text *t, inv_read_state *state, invit_instance **out, invit_error *err);
 
-inv_read_fn inv_read_tsplib, inv_read_msvdrp, inv_read_list, inv_read_npy, inv_read_csv;
+inv_read_fn inv_read_tsplib, inv_read_msvdrp, inv_read_list, inv_read_npy, inv_read_csv, inv_read_solomon,
+    inv_read_json, inv_read_matrix;
+
+/* Does the text at `p` begin like Solomon's files: a name, then VEHICLE? Is the line at `p` nothing but numbers with
+ * one kind of separator, and how many? */
+bool inv_is_solomon(const char *p);
+bool inv_is_matrix_row(const char *p, int *count);
+/* A square matrix from text or from a NumPy array; the caller frees it. */
+invit_status inv_read_matrix_text(inv_text *t, double **out, int64_t *n, invit_error *err);
+invit_status inv_read_matrix_npy(inv_text *t, double **out, int64_t *n, invit_error *err);
 
 /* Which format the input is in, judged by its first bytes. */
 invit_format inv_detect_format(inv_text *t);

@@ -1,45 +1,58 @@
 /* Tables as spreadsheets write them: a header line, then a node a line. Columns x,y or lat,lon (then
- * distances are great circles, in metres), and if wanted id, demand, capacity; others do not count. The first
- * row of a table with demands is the depot. Commas, semicolons, tabs or bars; quotes, also over line ends;
- * decimal commas where commas do not separate; rows of nothing but delimiters do not count. */
+ * distances are great circles, in metres, and times minutes), and if wanted what csv_columns.c knows: id, demand,
+ * capacity, service, open, close, vehicles, limits. Others that look like constraints are named in a note. The
+ * first row of a table with any of these is the depot. Commas, semicolons, tabs or bars; quotes, also over line
+ * ends; decimal commas where commas do not separate; rows of nothing but delimiters do not count. */
 #include "problem/read.h"
 
 #include "base/number.h"
+#include "problem/csv_columns.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 enum { COLUMNS = 256 };
-enum { OTHER, X, Y, LATITUDE, LONGITUDE, ID, DEMAND, CAPACITY, ROLES };
+#define USUAL_SPEED (50 * 1000.0 / 60) /* 50 km/h in metres a minute: where a table has times and no speed */
 
-static const char *const role_names[] = {"", "x", "y", "lat", "lon", "id", "demand", "capacity"};
+/* One number per row, NaN where the cell is empty. */
+typedef struct series {
+    double *value;
+    int64_t room;
+} series;
 
 typedef struct csv {
     inv_text *t;
+    inv_read_state *state; /* for notes */
     char delimiter;
     int columns;
     unsigned char role[COLUMNS];
-    bool has[ROLES];
+    float factor[COLUMNS];
+    bool has[INV_COLUMNS], own[INV_COLUMNS];
     bool plane;   /* x,y; else lat,lon                                           */
+    bool clock;   /* a time was given as hh:mm                                   */
     char *field;  /* the field at hand, without its quotes; as long as the buffer */
     char *record; /* a row whose quotes span lines, joined; NULL before the first, as long as the buffer */
     inv_points points;
-    int32_t *demand;
-    int64_t demand_room, largest_line;
-    int32_t largest; /* demand, and its line above */
-    char *labels;    /* one after the other, each with its NUL                          */
+    series demand, service, opens, closes;
+    double largest;
+    int64_t largest_line; /* demand, and its line                                        */
+    char *labels;         /* one after the other, each with its NUL                      */
     size_t label_bytes, label_room;
-    int64_t capacity; /* 0: not said                                                     */
+    double single[INV_COLUMNS]; /* of the columns that say one thing for all; 0: not said     */
 } csv;
 
 static void destroy(csv *c)
 {
     free(c->field);
     free(c->record);
-    free(c->demand);
+    free(c->demand.value);
+    free(c->service.value);
+    free(c->opens.value);
+    free(c->closes.value);
     free(c->labels);
     inv_points_destroy(&c->points);
 }
@@ -134,27 +147,11 @@ static invit_status field_number(csv *c, int64_t line, const char *name, double 
 
 /* ---- the header ---------------------------------------------------------------------------------------- */
 
-static int role_of(const char *name)
+static inv_column role_of(const char *name)
 {
-    static const struct {
-        const char *name;
-        int role;
-    } known[] = {{"x", X},
-                 {"y", Y},
-                 {"lat", LATITUDE},
-                 {"latitude", LATITUDE},
-                 {"lon", LONGITUDE},
-                 {"lng", LONGITUDE},
-                 {"long", LONGITUDE},
-                 {"longitude", LONGITUDE},
-                 {"id", ID},
-                 {"name", ID},
-                 {"label", ID},
-                 {"demand", DEMAND},
-                 {"capacity", CAPACITY}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcasecmp(name, known[i].name) == 0) return known[i].role;
-    return OTHER;
+    bool own;
+    double factor;
+    return inv_column_of(name, &own, &factor);
 }
 
 /* The closing quote of the field whose text begins at `p`, or the end. */
@@ -180,7 +177,7 @@ static bool names_a_place(const char *p, char separator)
         if (to - from < (ptrdiff_t)sizeof name) memcpy(name, from, (size_t)(to - from));
         while (inv_is_blank(*p) && *p != separator) p++;
         if (*p && *p != '\n' && *p != separator) return false; /* after a closing quote: not with this one */
-        if (role_of(name) == X || role_of(name) == LATITUDE) return true;
+        if (role_of(name) == INV_X || role_of(name) == INV_LATITUDE) return true;
         if (*p != separator) return false;
     }
 }
@@ -212,6 +209,42 @@ static void find_header(inv_text *t)
     }
 }
 
+static void note(csv *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void note(csv *c, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    inv_read_note(c->state, format, args);
+    va_end(args);
+}
+
+/* The column whose name is in c->field. Of two that mean the same, the one with our own name counts. */
+static invit_status take_column(csv *c, int64_t line, invit_error *err)
+{
+    bool own;
+    double factor;
+    inv_column role = inv_column_of(c->field, &own, &factor);
+    if (role != INV_OTHER && c->has[role]) {
+        bool replace = own && !c->own[role];
+        if (role != INV_ID && own == c->own[role] && (role < INV_DEMAND || own))
+            return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err, "column %s appears twice",
+                                 inv_column_name(role));
+        for (int i = 0; replace && i < c->columns; i++)
+            if (c->role[i] == role) c->role[i] = INV_OTHER;
+        if (role != INV_ID)
+            note(c, "two columns for '%s': %s is not used", inv_column_name(role),
+                 replace ? "the one with another name" : c->field);
+        if (!replace) role = INV_OTHER; /* id and name: the first of them labels the nodes */
+    } else if (role == INV_OTHER && inv_looks_like_a_rule(c->field)) {
+        note(c, "column '%.60s' is not used", c->field);
+    }
+    c->has[role] = true;
+    c->own[role] = own;
+    c->factor[c->columns] = (float)factor;
+    c->role[c->columns++] = (unsigned char)role;
+    return INVIT_OK;
+}
+
 static invit_status read_header(csv *c, invit_error *err)
 {
     const char *p;
@@ -235,41 +268,24 @@ static invit_status read_header(csv *c, invit_error *err)
             return inv_text_fail(c->t, line, INVIT_ERR_UNSUPPORTED, err, "expected at most %d columns",
                                  COLUMNS);
         INV_CHECK(next_field(c, &p, end, line, &last, err));
-        int role = role_of(c->field);
-        if (role != OTHER && c->has[role]) {
-            if (role != ID)
-                return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err, "column %s appears twice",
-                                     role_names[role]);
-            role = OTHER; /* id and name: the first of them labels the nodes */
-        }
-        c->has[role] = true;
-        c->role[c->columns++] = (unsigned char)role;
+        INV_CHECK(take_column(c, line, err));
     }
-    bool globe = c->has[LATITUDE] && c->has[LONGITUDE];
-    c->plane = c->has[X] && c->has[Y];
+    bool globe = c->has[INV_LATITUDE] && c->has[INV_LONGITUDE];
+    c->plane = c->has[INV_X] && c->has[INV_Y];
     if (c->plane == globe)
         return inv_text_fail(
             c->t, line, INVIT_ERR_INPUT, err,
             globe ? "expected the columns x,y or lat,lon, found both"
                   : "expected a header with the columns x,y or lat,lon (and if wanted id, demand, capacity)");
     for (int i = 0; i < c->columns; i++) { /* a lone x beside lat,lon is something else */
-        bool flat = c->role[i] == X || c->role[i] == Y,
-             round = c->role[i] == LATITUDE || c->role[i] == LONGITUDE;
-        if (c->plane ? round : flat) c->role[i] = OTHER;
+        bool flat = c->role[i] == INV_X || c->role[i] == INV_Y,
+             round = c->role[i] == INV_LATITUDE || c->role[i] == INV_LONGITUDE;
+        if (c->plane ? round : flat) c->role[i] = INV_OTHER;
     }
     return INVIT_OK;
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------------- */
-
-static invit_status whole(const csv *c, int64_t line, const char *name, double v, double low,
-                          invit_error *err)
-{
-    if (v >= low && v <= INT32_MAX && v == floor(v)) return INVIT_OK;
-    return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
-                         "expected a whole number from %.0f to %d in column %s, found '%.40s'", low,
-                         INT32_MAX, name, c->field);
-}
 
 static invit_status keep_label(csv *c, invit_error *err)
 {
@@ -286,115 +302,224 @@ static invit_status keep_label(csv *c, invit_error *err)
     return INVIT_OK;
 }
 
-static invit_status keep_demand(csv *c, double demand, int64_t line, invit_error *err)
+static invit_status keep(series *s, int64_t i, double value, invit_error *err)
 {
-    int64_t i = c->points.n;
-    INV_CHECK(whole(c, line, "demand", demand, 0, err));
-    if (i == 0 && demand != 0)
+    if (i >= s->room) {
+        int64_t room = i ? i + i / 2 : 256;
+        double *more = realloc(s->value, (size_t)room * sizeof *more);
+        if (!more) return inv_no_memory(err, (size_t)room * sizeof *more);
+        s->value = more;
+        s->room = room;
+    }
+    s->value[i] = value;
+    return INVIT_OK;
+}
+
+static invit_status keep_demand(csv *c, bool empty, int64_t line, invit_error *err)
+{
+    double demand = 0;
+    if (!empty || c->points.n > 0) INV_CHECK(field_number(c, line, "demand", &demand, err));
+    if (!(demand >= 0 && demand <= INT32_MAX))
+        return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
+                             "expected a number from 0 to %d in column demand, found '%.40s'", INT32_MAX,
+                             c->field);
+    if (c->points.n == 0 && demand != 0)
         return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
                              "demand of the depot, the first row: expected 0");
-    if (i == c->demand_room) {
-        int64_t room = i ? i + i / 2 : 256;
-        int32_t *more = realloc(c->demand, (size_t)room * sizeof *more);
-        if (!more) return inv_no_memory(err, (size_t)room * sizeof *more);
-        c->demand = more;
-        c->demand_room = room;
+    if (demand > c->largest) c->largest = demand, c->largest_line = line;
+    return keep(&c->demand, c->points.n, demand, err);
+}
+
+/* Minutes, or hh:mm. */
+static invit_status field_time(csv *c, int64_t line, const char *name, double *value, invit_error *err)
+{
+    char text[64];
+    bool clock = false;
+    size_t n = strlen(c->field);
+    if (n < sizeof text) {
+        memcpy(text, c->field, n + 1);
+        char *comma = strchr(text, ',');
+        if (comma && !strchr(text, '.')) *comma = '.';
     }
-    c->demand[i] = (int32_t)demand;
-    if (demand > c->largest) c->largest = (int32_t)demand, c->largest_line = line;
+    if (n >= sizeof text || !inv_parse_time(text, value, &clock))
+        return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
+                             "expected a time in column %s, minutes or hh:mm, found '%.40s'", name, c->field);
+    c->clock = c->clock || clock;
+    return INVIT_OK;
+}
+
+static invit_status keep_time(csv *c, inv_column role, bool empty, int64_t line, invit_error *err)
+{
+    double value = role == INV_SERVICE ? 0 : NAN;
+    series *s = role == INV_SERVICE ? &c->service : role == INV_OPENS ? &c->opens : &c->closes;
+    if (!empty) INV_CHECK(field_time(c, line, inv_column_name(role), &value, err));
+    if (role == INV_SERVICE && value < 0)
+        return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
+                             "expected a time of 0 or more in column service, found '%.40s'", c->field);
+    return keep(s, c->points.n, value, err);
+}
+
+/* What is said once for all rows: in one of them, or the same in several. */
+static invit_status keep_single(csv *c, inv_column role, double factor, int64_t line, invit_error *err)
+{
+    const char *name = inv_column_name(role);
+    double value = 0;
+    bool whole = role == INV_VEHICLES || role == INV_MAX_STOPS;
+    INV_CHECK(role == INV_MAX_DURATION ? field_time(c, line, name, &value, err)
+                                       : field_number(c, line, name, &value, err));
+    if (!(value > 0 && value <= (role == INV_CAPACITY || whole ? INT32_MAX : 1e15)) ||
+        (whole && value != floor(value)))
+        return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
+                             "expected a %s above 0 in column %s, found '%.40s'",
+                             whole ? "whole number" : "number", name, c->field);
+    if (role != INV_MAX_LENGTH || !c->plane) value *= factor; /* kilometres: only where lengths are metres */
+    if (c->single[role] && c->single[role] != value)
+        return inv_text_fail(c->t, line, INVIT_ERR_UNSUPPORTED, err, "expected one %s, found %.10g and %.10g",
+                             name, c->single[role], value);
+    c->single[role] = value;
+    return INVIT_OK;
+}
+
+static invit_status keep_place(csv *c, inv_column role, int64_t line, double *value, invit_error *err)
+{
+    INV_CHECK(field_number(c, line, inv_column_name(role), value, err));
+    if (role == INV_LATITUDE && fabs(*value) > 90)
+        return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
+                             "expected a latitude from -90 to 90, found '%.40s'", c->field);
+    if (role == INV_LONGITUDE && (*value < -180 || *value > 360))
+        return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
+                             "expected a longitude from -180 to 360, found '%.40s'", c->field);
     return INVIT_OK;
 }
 
 static invit_status read_row(csv *c, const char *p, size_t n, int64_t line, invit_error *err)
 {
-    double value[ROLES] = {0};
+    double place[INV_ID] = {0};
     const char *end = p + n;
     bool last = false;
     int column = 0;
     for (; !last; column++) {
         INV_CHECK(next_field(c, &p, end, line, &last, err));
-        int role = column < c->columns ? c->role[column] : OTHER;
+        inv_column role = column < c->columns ? c->role[column] : INV_OTHER;
         bool empty = c->field[0] == 0;
         if (column >= c->columns && !empty)
             return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
                                  "expected %d fields as in the header, found more", c->columns);
-        if (role == ID) INV_CHECK(keep_label(c, err));
-        if (role == OTHER || role == ID || (role == CAPACITY && empty) ||
-            (role == DEMAND && empty && c->points.n == 0))
-            continue;
-        INV_CHECK(field_number(c, line, role_names[role], &value[role], err));
-        if (role == DEMAND) INV_CHECK(keep_demand(c, value[role], line, err));
-        if (role == CAPACITY) {
-            INV_CHECK(whole(c, line, "capacity", value[role], 1, err));
-            if (c->capacity && c->capacity != value[role])
-                return inv_text_fail(c->t, line, INVIT_ERR_UNSUPPORTED, err,
-                                     "expected one capacity, found %lld and %.0f", (long long)c->capacity,
-                                     value[role]);
-            c->capacity = (int64_t)value[role];
-        }
-        if (role == LATITUDE && fabs(value[role]) > 90)
-            return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
-                                 "expected a latitude from -90 to 90, found '%.40s'", c->field);
-        if (role == LONGITUDE && (value[role] < -180 || value[role] > 360))
-            return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
-                                 "expected a longitude from -180 to 360, found '%.40s'", c->field);
+        if (role == INV_ID)
+            INV_CHECK(keep_label(c, err));
+        else if (role == INV_DEMAND)
+            INV_CHECK(keep_demand(c, empty, line, err));
+        else if (role == INV_SERVICE || role == INV_OPENS || role == INV_CLOSES)
+            INV_CHECK(keep_time(c, role, empty, line, err));
+        else if (role != INV_OTHER && role < INV_ID)
+            INV_CHECK(keep_place(c, role, line, &place[role], err));
+        else if (role != INV_OTHER && !empty)
+            INV_CHECK(keep_single(c, role, c->factor[column], line, err));
     }
     if (column < c->columns)
         return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
                              "expected %d fields as in the header, found %d", c->columns, column);
-    if (c->has[DEMAND] && c->points.n == 0 && !c->demand) INV_CHECK(keep_demand(c, 0, line, err));
-    return c->plane ? inv_points_add(&c->points, value[X], value[Y], err)
-                    : inv_points_add(&c->points, value[LONGITUDE], value[LATITUDE], err);
+    return c->plane ? inv_points_add(&c->points, place[INV_X], place[INV_Y], err)
+                    : inv_points_add(&c->points, place[INV_LONGITUDE], place[INV_LATITUDE], err);
 }
 
-static invit_status build(csv *c, int64_t capacity, invit_instance **out, invit_error *err)
+/* ---- from what was read to an instance ----------------------------------------------------------------- */
+
+static invit_status check_demands(csv *c, int64_t capacity, invit_error *err)
 {
-    int64_t n = c->points.n, line = c->t->line;
-    if (n == 0)
-        return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err, "expected rows after the header, found none");
+    double *limit = &c->single[INV_CAPACITY];
     if (capacity < 0 || capacity > INT32_MAX)
         return inv_fail(err, INVIT_ERR_ARGUMENT,
                         "the capacity given along with a table must be 1 to %d, not %lld", INT32_MAX,
                         (long long)capacity);
-    if (capacity) c->capacity = capacity;
-    if (c->has[DEMAND] && !c->capacity)
-        return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
-                             "expected the vehicles' capacity with these demands: in a column 'capacity', or "
-                             "given along with the table (--capacity)");
-    if (c->has[DEMAND] && c->largest > c->capacity)
+    if (capacity) *limit = (double)capacity;
+    if (c->has[INV_DEMAND] && !*limit) {
+        if (c->own[INV_DEMAND])
+            return inv_text_fail(
+                c->t, c->t->line, INVIT_ERR_INPUT, err,
+                "expected the vehicles' capacity with these demands: in a column 'capacity', or "
+                "given along with the table (--capacity)");
+        note(c, "the column that may be demands (menge, qty, weight, ...) is not used, since there is no "
+                "capacity "
+                "(--capacity)");
+        c->has[INV_DEMAND] = false;
+    }
+    if (c->has[INV_DEMAND] && c->largest > *limit)
         return inv_text_fail(c->t, c->largest_line, INVIT_ERR_INPUT, err,
-                             "demand %d: expected at most the capacity, %lld", c->largest,
-                             (long long)c->capacity);
-    if (capacity && !c->has[DEMAND])
+                             "demand %.10g: expected at most the capacity, %.10g", c->largest, *limit);
+    if (capacity && !c->has[INV_DEMAND])
         return inv_text_fail(c->t, 1, INVIT_ERR_INPUT, err,
                              "expected a column 'demand', since a capacity was given");
-    INV_CHECK(inv_points_to_instance(&c->points, c->plane ? INVIT_EXACT : INVIT_HAVERSINE, out, err));
-    invit_instance *p = *out;
-    if (c->has[DEMAND]) {
-        p->problem = INVIT_CVRP;
-        p->capacity = c->capacity;
-        p->demand = c->demand;
-        c->demand = NULL;
+    return INVIT_OK;
+}
+
+static invit_status set_rules(csv *c, invit_instance *p, invit_error *err)
+{
+    const double *single = c->single;
+    bool limits = single[INV_MAX_LENGTH] || single[INV_MAX_DURATION] || single[INV_MAX_STOPS];
+    bool windows = c->has[INV_OPENS] || c->has[INV_CLOSES];
+    inv_rules *r = NULL;
+    if (c->has[INV_SERVICE]) INV_CHECK(invit_instance_set_array(p, "service", c->service.value, p->n, err));
+    if (c->has[INV_OPENS]) INV_CHECK(invit_instance_set_array(p, "earliest", c->opens.value, p->n, err));
+    if (c->has[INV_CLOSES]) INV_CHECK(invit_instance_set_array(p, "latest", c->closes.value, p->n, err));
+    if (!limits && !single[INV_VEHICLES] && !windows && !c->has[INV_SERVICE] && !single[INV_SPEED])
+        return INVIT_OK;
+    if (limits || single[INV_VEHICLES]) INV_CHECK(inv_make_routes(p, err));
+    INV_CHECK(inv_instance_rules(p, &r, err));
+    if (single[INV_MAX_LENGTH]) r->max_length = single[INV_MAX_LENGTH];
+    if (single[INV_MAX_DURATION]) r->max_duration = single[INV_MAX_DURATION];
+    r->max_stops = (int32_t)single[INV_MAX_STOPS];
+    r->vehicles = (int32_t)single[INV_VEHICLES];
+    if (c->has[INV_SERVICE] && !c->has[INV_DEMAND] && !limits && !windows && !r->vehicles)
+        r->vehicles = 1; /* one tour, with times */
+    r->clock = c->clock;
+    if (single[INV_SPEED]) r->speed = c->plane ? single[INV_SPEED] : single[INV_SPEED] * 1000 / 60;
+    if (!c->plane && !single[INV_SPEED] && inv_is_timed(p)) {
+        r->speed = USUAL_SPEED;
+        note(c, "travel times are those of straight lines at 50 km/h; --speed or --durations gives others");
     }
+    return INVIT_OK;
+}
+
+static invit_status take_labels(csv *c, invit_instance *p, invit_error *err)
+{
     if (!c->labels) return INVIT_OK;
-    p->label_at = malloc((size_t)n * sizeof *p->label_at);
-    if (!p->label_at) {
-        invit_instance_destroy(p);
-        *out = NULL;
-        return inv_no_memory(err, (size_t)n * sizeof *p->label_at);
-    }
+    p->label_at = malloc((size_t)p->n * sizeof *p->label_at);
+    if (!p->label_at) return inv_no_memory(err, (size_t)p->n * sizeof *p->label_at);
     size_t at = 0;
-    for (int64_t i = 0; i < n; i++, at += strlen(c->labels + at) + 1) p->label_at[i] = at;
+    for (int64_t i = 0; i < p->n; i++, at += strlen(c->labels + at) + 1) p->label_at[i] = at;
     p->labels = c->labels;
     c->labels = NULL;
     return INVIT_OK;
+}
+
+static invit_status build(csv *c, int64_t capacity, invit_instance **out, invit_error *err)
+{
+    invit_status status = INVIT_OK;
+    invit_instance *p = NULL;
+    if (c->points.n == 0)
+        return inv_text_fail(c->t, c->t->line, INVIT_ERR_INPUT, err,
+                             "expected rows after the header, found none");
+    INV_CHECK(check_demands(c, capacity, err));
+    INV_TRY(inv_points_to_instance(&c->points, c->plane ? INVIT_EXACT : INVIT_HAVERSINE, &p, err));
+    INV_TRY(take_labels(c, p, err));
+    if (c->has[INV_DEMAND]) {
+        INV_TRY(inv_make_routes(p, err));
+        INV_TRY(inv_set_demands(p, c->demand.value, c->single[INV_CAPACITY], err));
+    }
+    INV_TRY(set_rules(c, p, err));
+    *out = p;
+    p = NULL;
+done:
+    invit_instance_destroy(p);
+    return status;
 }
 
 invit_status inv_read_csv(inv_text *t, inv_read_state *state, invit_instance **out, invit_error *err)
 {
     *out = NULL;
     if (state->index > 0) return INVIT_OK;
-    csv c = {.t = t};
+    csv c = {.t = t, .state = state};
     invit_status status = INVIT_OK;
     c.field = malloc(t->capacity + 1);
     if (!c.field) INV_TRY(inv_no_memory(err, t->capacity));

@@ -1,11 +1,14 @@
-/* NumPy arrays (.npy, versions 1 to 3) of shape (n,2), one TSP instance, or (m,n,2), m of them. Floats or
- * integers of 4 or 8 bytes in either byte order, in C order. */
+/* NumPy arrays (.npy, versions 1 to 3) of shape (n,2), one TSP instance, (m,n,2), m of them, or (n,n), distances.
+ * Floats or integers of 4 or 8 bytes in either byte order, in C order. */
 #include "problem/read.h"
 
 #include "base/number.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { LARGEST = 1 << 16 }; /* nodes of a matrix */
 
 static invit_status fail(const inv_text *t, invit_status code, invit_error *err, const char *what)
 {
@@ -47,16 +50,21 @@ static invit_status read_shape(const inv_text *t, inv_read_state *s, const char 
 {
     int64_t size[3] = {0};
     int axes = 0;
-    if (!p || *p++ != '(') return fail(t, INVIT_ERR_INPUT, err, "expected 'shape': (n, 2) or (m, n, 2)");
+    if (!p || *p++ != '(')
+        return fail(t, INVIT_ERR_INPUT, err, "expected 'shape': (n, 2), (m, n, 2) or (n, n)");
     for (;;) {
         while (*p == ' ' || *p == ',') p++;
         if (*p == ')') break;
         p = axes < 3 ? inv_parse_int(p, &size[axes++]) : NULL;
-        if (!p) return fail(t, INVIT_ERR_UNSUPPORTED, err, "expected the shape (n, 2) or (m, n, 2)");
+        if (!p) return fail(t, INVIT_ERR_UNSUPPORTED, err, "expected the shape (n, 2), (m, n, 2) or (n, n)");
     }
-    if (axes < 2 || size[axes - 1] != 2)
-        return fail(t, INVIT_ERR_UNSUPPORTED, err, "expected the shape (n, 2) or (m, n, 2)");
+    s->matrix = axes == 2 && size[0] == size[1] && (size[0] != 2 || s->matrix);
+    if (!s->matrix && (axes < 2 || size[axes - 1] != 2))
+        return fail(t, INVIT_ERR_UNSUPPORTED, err, "expected the shape (n, 2), (m, n, 2) or (n, n)");
     s->nodes = size[axes - 2];
+    if (s->matrix && s->nodes > LARGEST)
+        return inv_fail(err, INVIT_ERR_UNSUPPORTED, "%s: expected a matrix of at most %d nodes", t->name,
+                        LARGEST);
     s->remaining = axes == 3 ? size[0] : 1;
     s->many = axes == 3;
     if (s->nodes < 1 || s->nodes > INT32_MAX / 2 || s->remaining < 1)
@@ -101,7 +109,7 @@ static invit_status fail_longer(const inv_text *t, invit_error *err)
 /* Where the file's size is known, what follows the array is refused before any of it is solved. */
 static invit_status check_size(const inv_text *t, const inv_read_state *s, invit_error *err)
 {
-    int64_t left = inv_text_left(t), instance = 2 * s->width * s->nodes;
+    int64_t left = inv_text_left(t), instance = (s->matrix ? s->nodes : 2) * s->width * s->nodes;
     if (left < 0) return INVIT_OK;
     int64_t whole = left / instance;
     return whole > s->remaining || (whole == s->remaining && left % instance) ? fail_longer(t, err)
@@ -126,13 +134,65 @@ static double decode(const inv_read_state *s, const char *bytes)
     return s->integers ? (double)n : (double)f;
 }
 
+/* The rows of a matrix; memory grows with what the file holds. */
+static invit_status read_rows(inv_text *t, const inv_read_state *s, double **out, invit_error *err)
+{
+    invit_status status = INVIT_OK;
+    size_t count = (size_t)s->nodes * (size_t)s->nodes, room = 0;
+    double *value = NULL;
+    for (size_t i = 0; i < count; i++) {
+        inv_text_ensure(t);
+        if (t->end - t->at < s->width) {
+            INV_TRY(inv_text_status(t, err));
+            INV_TRY(inv_fail(err, INVIT_ERR_INPUT, "%s: expected %zu numbers, the file ends after %zu",
+                             t->name, count, i));
+        }
+        if (i == room) {
+            room = room ? room + room / 2 : 1024;
+            if (room > count) room = count;
+            double *more = realloc(value, room * sizeof *more);
+            if (!more) INV_TRY(inv_no_memory(err, room * sizeof *more));
+            value = more;
+        }
+        value[i] = decode(s, t->at);
+        t->at += s->width;
+    }
+    if (!inv_text_at_end(t)) INV_TRY(fail_longer(t, err));
+    *out = value;
+    value = NULL;
+done:
+    free(value);
+    return status;
+}
+
+invit_status inv_read_matrix_npy(inv_text *t, double **out, int64_t *n, invit_error *err)
+{
+    inv_read_state s = {.matrix = true};
+    INV_CHECK(read_header(t, &s, err));
+    if (!s.matrix) return fail(t, INVIT_ERR_INPUT, err, "expected a square matrix, the shape (n, n)");
+    INV_CHECK(check_size(t, &s, err));
+    *n = s.nodes;
+    return read_rows(t, &s, out, err);
+}
+
+static invit_status read_matrix(inv_text *t, const inv_read_state *s, invit_instance **out, invit_error *err)
+{
+    double *value = NULL;
+    INV_CHECK(read_rows(t, s, &value, err));
+    invit_status status = invit_instance_create_matrix(value, s->nodes, out, err);
+    free(value);
+    return status;
+}
+
 invit_status inv_read_npy(inv_text *t, inv_read_state *s, invit_instance **out, invit_error *err)
 {
     *out = NULL;
     if (s->index == 0) {
         INV_CHECK(read_header(t, s, err));
         INV_CHECK(check_size(t, s, err));
+        if (s->matrix) return read_matrix(t, s, out, err);
     }
+    if (s->matrix) return INVIT_OK;
     if (s->remaining == 0) return inv_text_at_end(t) ? inv_text_status(t, err) : fail_longer(t, err);
     invit_status status = INVIT_OK;
     inv_points points = {0};

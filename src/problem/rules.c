@@ -109,7 +109,12 @@ bool inv_parse_time(const char *text, double *minutes, bool *clock)
             *minutes += (double)part / 60;
         }
         *clock = true;
-        return *after == 0;
+        while (*after == ' ') after++;
+        bool noon = strcasecmp(after, "pm") == 0;
+        if (*after == 0) return true;
+        if ((!noon && strcasecmp(after, "am") != 0) || whole < 1 || whole > 12) return false;
+        *minutes += 60.0 * ((noon ? 12 : 0) - (whole == 12 ? 12 : 0));
+        return true;
     }
     after = inv_parse_double(text, &hours);
     if (!after || !(fabs(hours) <= LARGEST_TIME)) return false;
