@@ -128,8 +128,8 @@ INVIT_API invit_status invit_instance_create_matrix(const double *distances, int
 INVIT_API invit_status invit_instance_set_matrix(invit_instance *instance, const char *name,
                                                  const double *values, int64_t n, invit_error *err);
 /* The same from a file: a NumPy array, or text with one row per line, perhaps with names before rows and columns. */
-INVIT_API invit_status invit_instance_read_matrix(invit_instance *instance, const char *name, const char *path,
-                                                  invit_error *err);
+INVIT_API invit_status invit_instance_read_matrix(invit_instance *instance, const char *name,
+                                                  const char *path, invit_error *err);
 /* One number per node: `demands` (decimals are kept exactly, by scaling), `service` (time at a stop), `earliest` and
  * `latest` (start of service; of the depot: leave, be back; NaN: none), or both as `time_windows`, two per node. */
 INVIT_API invit_status invit_instance_set_array(invit_instance *instance, const char *name,
@@ -154,8 +154,8 @@ INVIT_API invit_status invit_instance_validate(const invit_instance *instance, i
 
 typedef enum invit_format {
     INVIT_FORMAT_TSPLIB = 0, /* TSPLIB .tsp and CVRPLIB .vrp                                    */
-    INVIT_FORMAT_MSVDRP,     /* one instance a line: "x,y x,y ..." or "x,y .|. x,y ... .|. d ... .|. Q" */
-    INVIT_FORMAT_LIST,       /* one TSP instance, a node a line: "x y" or "x,y"                 */
+    INVIT_FORMAT_MSVDRP,     /* one instance per line: "x,y x,y ..." or "x,y .|. x,y ... .|. d ... .|. Q" */
+    INVIT_FORMAT_LIST,       /* one TSP instance, one node per line: "x y" or "x,y"                 */
     INVIT_FORMAT_NPY,        /* NumPy array of shape (n,2), (m,n,2), or (n,n): distances       */
     INVIT_FORMAT_CSV,        /* a header line with x,y or lat,lon, then one node per line       */
     INVIT_FORMAT_SOLOMON,    /* time windows as Solomon and Homberger wrote them                */
@@ -254,7 +254,7 @@ typedef enum invit_solution_format {
     INVIT_SOLUTION_ROUTES,   /* CVRPLIB .sol (CVRP)                                              */
     INVIT_SOLUTION_MSVDRP,   /* a line "i,j,k,... length seconds"                                */
     INVIT_SOLUTION_GEOJSON,  /* points and routes for maps (written only)                        */
-    INVIT_SOLUTION_STOPS     /* CSV: a stop a line, with load and distance (written only)        */
+    INVIT_SOLUTION_STOPS     /* CSV: one stop per line, with load and distance (written only)        */
 } invit_solution_format;
 
 /* The format a file's extension asks for (.tour, .sol, .txt, .geojson or .json, .csv), or else the usual one of the problem. */

@@ -110,7 +110,7 @@ typedef struct cli_common {
 #define CLI_JSON(values, field)                                                                              \
     {                                                                                                        \
         .name = "json", .type = CLI_BOOL, .offset = offsetof(values, field.json),                            \
-        .help = "print JSON, one object a line"                                                              \
+        .help = "print JSON, one object per line"                                                            \
     }
 #define CLI_END                                                                                              \
     {                                                                                                        \

@@ -1,4 +1,4 @@
-/* Tables as spreadsheets write them: a header line, then a node a line. Columns x,y or lat,lon (then
+/* Tables as spreadsheets write them: a header line, then one node per line. Columns x,y or lat,lon (then
  * distances are great circles, in metres, and times minutes), and if wanted what csv_columns.c knows: id, demand,
  * capacity, service, open, close, vehicles, limits. Others that look like constraints are named in a note. The
  * first row of a table with any of these is the depot. Commas, semicolons, tabs or bars; quotes, also over line

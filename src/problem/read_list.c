@@ -1,4 +1,4 @@
-/* A plain list: one TSP instance, a node a line, "x y" or "x,y"; empty lines and lines that begin with # do
+/* A plain list: one TSP instance, one node per line, "x y" or "x,y"; empty lines and lines that begin with # do
  * not count. */
 #include "problem/read.h"
 

@@ -1,4 +1,4 @@
-/* MSVDRP text: an instance a line. TSP "x,y x,y ..."; CVRP "x,y .|. x,y x,y ... .|. d d ... .|. Q" with the
+/* MSVDRP text: one instance per line. TSP "x,y x,y ..."; CVRP "x,y .|. x,y x,y ... .|. d d ... .|. Q" with the
  * depot, the customers, their demands and the capacity. */
 #include "problem/read.h"
 
