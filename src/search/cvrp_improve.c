@@ -28,7 +28,7 @@
 #define SHORT_SHARE      0.05   /* of the budget goes into a first quick fall of the temperature */
 #define FEW_STEPS        100    /* per customer: too few to begin hot */
 /* Temperatures, in units of the mean edge between customers. */
-#define HOT  1.0
+#define HOT  2.0
 #define WARM 0.3
 #define COLD 0.05
 

@@ -1,8 +1,11 @@
 #include "search/cvrp_part.h"
 
-#include "base/clock.h"
-#include "problem/metric.h"
+#include "search/cvrp_local.h"
+#include "search/cvrp_moves.h"
 
+#include "base/clock.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +34,10 @@ void inv_cvrp_part_destroy(inv_cvrp_part *q)
     free(q->dirty);
     free(q->is_dirty);
     free(q->change);
+    free(q->load_to);
+    free(q->loads_known);
+    free(q->queue);
+    free(q->queued);
     memset(q, 0, sizeof *q);
 }
 
@@ -55,7 +62,10 @@ invit_status inv_cvrp_part_begin(inv_cvrp_part *q, invit_metric metric, int32_t 
             !grow(&q->empty, m, sizeof *q->empty) || !grow(&q->in_empty, m, sizeof *q->in_empty) ||
             !grow(&q->removed, m, sizeof *q->removed) || !grow(&q->key, m, sizeof *q->key) ||
             !grow(&q->dirty, 2 * m, sizeof *q->dirty) || !grow(&q->is_dirty, 2 * m, sizeof *q->is_dirty) ||
-            !grow(&q->change, 2 * m, sizeof *q->change))
+            !grow(&q->change, 2 * m + 2 * INV_CVRP_LOCAL_MOVES, sizeof *q->change) ||
+            !grow(&q->load_to, 2 * m, sizeof *q->load_to) ||
+            !grow(&q->loads_known, m, sizeof *q->loads_known) || !grow(&q->queue, 2 * m, sizeof *q->queue) ||
+            !grow(&q->queued, 2 * m, sizeof *q->queued))
             return inv_no_memory(err, m * 200);
         q->reserved_n = n;
     }
@@ -77,145 +87,11 @@ invit_status inv_cvrp_part_begin(inv_cvrp_part *q, invit_metric metric, int32_t 
     return INVIT_OK;
 }
 
-static inline double between(const inv_cvrp_part *q, const inv_cvrp_node *a, const inv_cvrp_node *b)
-{
-    double dx = a->x - b->x, dy = a->y - b->y;
-    switch (q->metric) {
-    case INVIT_EXACT:
-        return sqrt(dx * dx + dy * dy);
-    case INVIT_EUC_2D:
-        return (double)(int64_t)(sqrt(dx * dx + dy * dy) + 0.5);
-    default:
-        return inv_metric_distance(q->metric, &a->x, &b->x);
-    }
-}
-
-static inline double distance(const inv_cvrp_part *q, int32_t a, int32_t b)
-{
-    return between(q, &q->node[a], &q->node[b]);
-}
-
-/* ---- the solution: link and unlink, with a journal --------------------------------------------- */
-
-static void note_empty(inv_cvrp_part *q, int32_t r)
-{
-    if (q->in_empty[r]) return;
-    q->in_empty[r] = true;
-    q->empty[q->empties++] = r;
-}
-
-/* There always is one: n routes for n - 1 customers. */
-static int32_t empty_route(inv_cvrp_part *q)
-{
-    for (;;) {
-        int32_t r = q->empty[q->empties - 1];
-        if (q->size[r] == 0) return r;
-        q->empties--;
-        q->in_empty[r] = false;
-    }
-}
-
-static void put(inv_cvrp_part *q, int32_t v, int32_t prev, double before, double after)
-{
-    inv_cvrp_node *p = &q->node[prev], *c = &q->node[v];
-    int32_t r = q->route[prev], next = p->next;
-    c->prev = prev;
-    c->next = next;
-    q->route[v] = r;
-    c->out = after;
-    p->next = v;
-    p->out = before;
-    q->node[next].prev = v;
-    q->room[r] -= c->demand;
-    if (q->size[r]++ == 0) q->routes++;
-}
-
-static void take(inv_cvrp_part *q, int32_t v, double across)
-{
-    inv_cvrp_node *c = &q->node[v], *p = &q->node[c->prev];
-    int32_t r = q->route[v];
-    p->next = c->next;
-    p->out = across;
-    q->node[c->next].prev = c->prev;
-    q->route[v] = q->n;
-    q->room[r] += c->demand;
-    if (--q->size[r] == 0) {
-        q->routes--;
-        note_empty(q, r);
-    }
-}
-
-static void link_after(inv_cvrp_part *q, int32_t v, int32_t prev)
-{
-    inv_cvrp_change *e = &q->change[q->changes++];
-    const inv_cvrp_node *p = &q->node[prev];
-    *e = (inv_cvrp_change){.node = v,
-                           .prev = prev,
-                           .linked = true,
-                           .before = distance(q, prev, v),
-                           .after = distance(q, v, p->next),
-                           .across = p->out};
-    q->length += e->before + e->after - e->across;
-    put(q, v, prev, e->before, e->after);
-}
-
-static void unlink_node(inv_cvrp_part *q, int32_t v)
-{
-    inv_cvrp_change *e = &q->change[q->changes++];
-    const inv_cvrp_node *c = &q->node[v];
-    *e = (inv_cvrp_change){.node = v,
-                           .prev = c->prev,
-                           .linked = false,
-                           .before = q->node[c->prev].out,
-                           .after = c->out,
-                           .across = distance(q, c->prev, c->next)};
-    q->length += e->across - e->before - e->after;
-    take(q, v, e->across);
-}
-
-static void undo(inv_cvrp_part *q)
-{
-    while (q->changes > 0) {
-        const inv_cvrp_change *e = &q->change[--q->changes];
-        if (e->linked)
-            take(q, e->node, e->across);
-        else
-            put(q, e->node, e->prev, e->before, e->after);
-    }
-}
-
-static void mark_dirty(inv_cvrp_part *q, int32_t v)
-{
-    if (q->is_dirty[v]) return;
-    q->is_dirty[v] = true;
-    q->dirty[q->dirties++] = v;
-}
-
-static void keep(inv_cvrp_part *q)
-{
-    while (q->changes > 0) {
-        const inv_cvrp_change *e = &q->change[--q->changes];
-        mark_dirty(q, e->node);
-        mark_dirty(q, e->prev);
-    }
-}
-
-/* Brings the copy of the best up to date at the cost of what changed since the last time. */
-static void remember_best(inv_cvrp_part *q)
-{
-    while (q->dirties > 0) {
-        int32_t v = q->dirty[--q->dirties];
-        q->best_next[v] = q->node[v].next;
-        q->is_dirty[v] = false;
-    }
-    q->best_length = q->length;
-}
-
 /* ---- ruin: adjacent string removal ------------------------------------------------------------- */
 
 static void remove_customer(inv_cvrp_part *q, int32_t v)
 {
-    unlink_node(q, v);
+    inv_cvrp_unlink_node(q, v);
     q->removed[q->removals++] = v;
 }
 
@@ -304,8 +180,8 @@ static int32_t best_place(inv_cvrp_part *q, int32_t v, inv_rng *rng)
     const inv_cvrp_node *node = q->node, *c = &node[v];
     const int32_t *near = q->near + (size_t)v * (size_t)q->k;
     const float *length = q->near_length + (size_t)v * (size_t)q->k;
-    int32_t place = q->n + empty_route(q), count = find_room(q, near, c->demand);
-    double home = between(q, c, &node[place]), cost = 2 * home;
+    int32_t place = q->n + inv_cvrp_empty_route(q), count = find_room(q, near, c->demand);
+    double home = inv_cvrp_between(q, c, &node[place]), cost = 2 * home;
 
     for (int32_t j = 0; j < count; j++) {
         int32_t i = q->fits[j];
@@ -315,16 +191,16 @@ static int32_t best_place(inv_cvrp_part *q, int32_t v, inv_rng *rng)
         bool behind = d + (u->next >= q->n ? home : d) - u->out < cost;
         bool before = d + (u->prev >= q->n ? home : d) - p->out < cost && near[i] != q->pinned;
         if (!behind && !before) continue;
-        d = between(q, c, u);
+        d = inv_cvrp_between(q, c, u);
         if (behind) {
-            double added = d + between(q, c, &node[u->next]) - u->out;
+            double added = d + inv_cvrp_between(q, c, &node[u->next]) - u->out;
             if (added < cost && !blinks(q, rng)) {
                 cost = added;
                 place = near[i];
             }
         }
         if (before) {
-            double added = d + between(q, c, p) - p->out;
+            double added = d + inv_cvrp_between(q, c, p) - p->out;
             if (added < cost && !blinks(q, rng)) {
                 cost = added;
                 place = u->prev;
@@ -342,8 +218,8 @@ static void sort_removed(inv_cvrp_part *q, inv_rng *rng)
         int32_t v = q->removed[i];
         q->key[i] = order < 4    ? inv_rng_double(rng)
                     : order < 8  ? -(double)q->node[v].demand
-                    : order < 10 ? -distance(q, depot, v)
-                                 : distance(q, depot, v);
+                    : order < 10 ? -inv_cvrp_distance(q, depot, v)
+                                 : inv_cvrp_distance(q, depot, v);
     }
     for (int32_t i = 1; i < q->removals; i++) {
         int32_t v = q->removed[i], j = i;
@@ -360,7 +236,8 @@ static void sort_removed(inv_cvrp_part *q, inv_rng *rng)
 static void recreate(inv_cvrp_part *q, inv_rng *rng)
 {
     sort_removed(q, rng);
-    for (int32_t i = 0; i < q->removals; i++) link_after(q, q->removed[i], best_place(q, q->removed[i], rng));
+    for (int32_t i = 0; i < q->removals; i++)
+        inv_cvrp_link_after(q, q->removed[i], best_place(q, q->removed[i], rng));
 }
 
 /* ---- the whole --------------------------------------------------------------------------------- */
@@ -385,8 +262,10 @@ static void clear(inv_cvrp_part *q)
         q->size[r] = 0;
         q->stamp[r] = 0;
         q->in_empty[r] = false;
-        note_empty(q, r);
+        q->loads_known[r] = false;
+        inv_cvrp_note_empty(q, r);
     }
+    memset(q->queued, 0, 2 * (size_t)n * sizeof *q->queued);
     memset(q->is_dirty, 0, 2 * (size_t)n * sizeof *q->is_dirty);
 }
 
@@ -395,7 +274,7 @@ void inv_cvrp_part_measure(inv_cvrp_part *q)
     for (int32_t v = 1; v < q->n; v++) {
         size_t row = (size_t)v * (size_t)q->k;
         for (int32_t i = 0; i < q->k && q->near[row + (size_t)i] != 0; i++) {
-            double d = distance(q, v, q->near[row + (size_t)i]);
+            double d = inv_cvrp_distance(q, v, q->near[row + (size_t)i]);
             float f = (float)d;
             q->near_length[row + (size_t)i] = (double)f > d ? nextafterf(f, 0) : f;
         }
@@ -415,7 +294,7 @@ void inv_cvrp_part_set(inv_cvrp_part *q, const int32_t *nodes, const int32_t *st
     clear(q);
     for (int32_t r = 0; r < routes; r++)
         for (int32_t i = start[r]; i < start[r + 1]; i++)
-            link_after(q, nodes[i], i == start[r] ? q->n + r : nodes[i - 1]);
+            inv_cvrp_link_after(q, nodes[i], i == start[r] ? q->n + r : nodes[i - 1]);
     settle(q);
 }
 
@@ -423,7 +302,7 @@ void inv_cvrp_part_insert_all(inv_cvrp_part *q, int32_t pinned, inv_rng *rng)
 {
     clear(q);
     q->pinned = pinned;
-    if (pinned) link_after(q, pinned, q->n);
+    if (pinned) inv_cvrp_link_after(q, pinned, q->n);
     q->removals = 0;
     for (int32_t v = 1; v < q->n; v++)
         if (v != pinned) q->removed[q->removals++] = v;
@@ -432,7 +311,8 @@ void inv_cvrp_part_insert_all(inv_cvrp_part *q, int32_t pinned, inv_rng *rng)
         q->removed[i] = q->removed[j];
         q->removed[j] = v;
     }
-    for (int32_t i = 0; i < q->removals; i++) link_after(q, q->removed[i], best_place(q, q->removed[i], rng));
+    for (int32_t i = 0; i < q->removals; i++)
+        inv_cvrp_link_after(q, q->removed[i], best_place(q, q->removed[i], rng));
     settle(q);
 }
 
@@ -445,11 +325,12 @@ void inv_cvrp_part_take(inv_cvrp_part *q, const inv_cvrp_part *from)
     memcpy(q->size, from->size, n * sizeof *q->size);
     memcpy(q->empty, from->empty, n * sizeof *q->empty);
     memcpy(q->in_empty, from->in_empty, n * sizeof *q->in_empty);
+    memset(q->loads_known, 0, n * sizeof *q->loads_known);
     q->empties = from->empties;
     q->routes = from->routes;
     q->length = from->length;
-    for (int32_t v = 1; v < 2 * q->n; v++) mark_dirty(q, v);
-    if (q->length < q->best_length) remember_best(q);
+    for (int32_t v = 1; v < 2 * q->n; v++) inv_cvrp_mark_dirty(q, v);
+    if (q->length < q->best_length) inv_cvrp_remember_best(q);
 }
 
 int64_t inv_cvrp_part_run(inv_cvrp_part *q, const inv_cvrp_run *run, inv_rng *rng)
@@ -458,6 +339,7 @@ int64_t inv_cvrp_part_run(inv_cvrp_part *q, const inv_cvrp_run *run, inv_rng *rn
     double temperature = run->hot;
     int64_t step = 0;
     draw_blink(q, rng);
+    q->unit = inv_cvrp_part_unit(q);
     for (; step < run->steps; step++) {
         if (step % STEPS_PER_CLOCK == 0) {
             double done = (double)step / (double)run->steps;
@@ -472,11 +354,12 @@ int64_t inv_cvrp_part_run(inv_cvrp_part *q, const inv_cvrp_run *run, inv_rng *rn
         double before = q->length;
         ruin(q, rng);
         recreate(q, rng);
+        inv_cvrp_local_search(q);
         if (q->length < before + temperature * inv_rng_exponential(rng)) {
-            keep(q);
-            if (q->length < q->best_length) remember_best(q);
+            inv_cvrp_keep(q);
+            if (q->length < q->best_length) inv_cvrp_remember_best(q);
         } else {
-            undo(q);
+            inv_cvrp_undo(q);
             q->length = before;
         }
     }

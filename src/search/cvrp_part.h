@@ -15,11 +15,12 @@ typedef struct inv_cvrp_node {
     double x, y;
 } inv_cvrp_node;
 
-/* One link or unlink, as it is undone. */
+/* One change, as it is undone. */
 typedef struct inv_cvrp_change {
-    int32_t node, prev;
-    bool linked;                  /* false: node was taken out from behind prev */
-    double before, after, across; /* prev-node, node-next, prev-next           */
+    int32_t node, other; /* linked, unlinked: behind `other`; reversed: the path's ends; crossed: the heads */
+    enum { INV_CVRP_LINKED, INV_CVRP_UNLINKED, INV_CVRP_REVERSED, INV_CVRP_CROSSED } kind;
+    double before, after; /* linked, unlinked: other-node and node-next; else the edges there were */
+    double across;        /* linked, unlinked: other-next */
 } inv_cvrp_change;
 
 typedef struct inv_cvrp_part {
@@ -54,6 +55,11 @@ typedef struct inv_cvrp_part {
     bool *is_dirty; /* [2 n]                                              */
     int32_t dirties;
     inv_cvrp_change *change; /* the step's journal                                 */
+    int32_t *load_to;        /* [2 n] load of the route up to an id, where loads_known  */
+    bool *loads_known;       /* [n] per route                                      */
+    int32_t *queue;          /* [2 n] ids whose edge to next is to be looked at     */
+    bool *queued;            /* [2 n]                                              */
+    double unit;             /* inv_cvrp_part_unit when the run began              */
     size_t changes;
     int64_t blink_in; /* positions until the next one is overlooked         */
 } inv_cvrp_part;

@@ -1,0 +1,236 @@
+/* The changes of a CVRP solution: lengths against recomputation, every link consistent, undone without a trace,
+ * and a long run of steps without drift. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "search/cvrp_local.h"
+#include "search/cvrp_moves.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 61, K = 20 };
+
+static void make(inv_cvrp_part *q, int32_t capacity, inv_rng *rng)
+{
+    invit_error err;
+    assert_int_equal(inv_cvrp_part_begin(q, INVIT_EXACT, N, K, capacity, &err), INVIT_OK);
+    for (int v = 0; v < N; v++) {
+        q->node[v].x = inv_rng_double(rng);
+        q->node[v].y = inv_rng_double(rng);
+        q->node[v].demand = v ? 1 + (int32_t)inv_rng_below(rng, 9) : 0;
+    }
+    for (int v = 1; v < N; v++) {
+        int32_t *near = q->near + (size_t)v * K, count = 0;
+        for (int u = 1; u < N; u++) {
+            if (u == v) continue;
+            double d = inv_cvrp_distance(q, v, u);
+            int32_t i = count < K ? count++ : K;
+            for (; i > 0 && inv_cvrp_distance(q, v, near[i - 1]) > d; i--)
+                if (i < K) near[i] = near[i - 1];
+            if (i < K) near[i] = u;
+        }
+    }
+    inv_cvrp_part_measure(q);
+    inv_cvrp_part_insert_all(q, 0, rng);
+    q->unit = inv_cvrp_part_unit(q);
+}
+
+/* Every ring closes, labels, loads and edges are right; removed customers are in no ring. */
+static void assert_sound(const inv_cvrp_part *q)
+{
+    double length = 0;
+    int32_t routes = 0, seen = 0, absent = 0;
+    for (int32_t r = 0; r < q->n; r++) {
+        int32_t at = q->n + r, size = 0, load = 0;
+        do {
+            int32_t next = q->node[at].next;
+            assert_int_equal(q->node[next].prev, at);
+            assert_int_equal(q->route[next], r);
+            assert_true(q->node[at].out == inv_cvrp_distance(q, at, next));
+            if (q->loads_known[r] && at < q->n) assert_int_equal(q->load_to[at], load);
+            length += q->node[at].out;
+            at = next;
+            if (at < q->n) {
+                size++;
+                load += q->node[at].demand;
+            }
+            assert_true(size < q->n);
+        } while (at != q->n + r);
+        assert_int_equal(size, q->size[r]);
+        assert_int_equal(load, q->capacity - q->room[r]);
+        assert_true(q->room[r] >= 0);
+        routes += size > 0;
+        seen += size;
+    }
+    for (int32_t v = 1; v < q->n; v++) absent += q->route[v] == q->n;
+    assert_int_equal(seen + absent, q->n - 1);
+    assert_int_equal(routes, q->routes);
+    assert_true(fabs(length - q->length) < 1e-9 * (1 + length));
+}
+
+static int32_t customer(const inv_cvrp_part *q, inv_rng *rng)
+{
+    return 1 + (int32_t)inv_rng_below(rng, (uint32_t)q->n - 1);
+}
+
+/* One change drawn at random, if it is possible. */
+static void change(inv_cvrp_part *q, inv_rng *rng)
+{
+    int32_t v = customer(q, rng), u = customer(q, rng), n = q->n;
+    if (inv_rng_below(rng, 8) == 0) v = n + (int32_t)inv_rng_below(rng, (uint32_t)n);
+    int32_t r = q->route[v], s = q->route[u];
+    switch (inv_rng_below(rng, 4)) {
+    case 0:
+        if (v < n && r < n) inv_cvrp_unlink_node(q, v);
+        break;
+    case 1:
+        if (v < n && r == n && s < n && q->room[s] >= q->node[v].demand) inv_cvrp_link_after(q, v, u);
+        break;
+    case 2:
+        if (r == s && r < n && u != v && q->node[u].next != v) inv_cvrp_reverse(q, v, u);
+        break;
+    default:
+        if (r < n && s < n && r != s) {
+            int32_t head_v = 0, head_u = 0;
+            for (int32_t i = v; i < n; i = q->node[i].prev) head_v += q->node[i].demand;
+            for (int32_t i = u; i < n; i = q->node[i].prev) head_u += q->node[i].demand;
+            int32_t tail_v = q->capacity - q->room[r] - head_v, tail_u = q->capacity - q->room[s] - head_u;
+            if (head_v + tail_u <= q->capacity && head_u + tail_v <= q->capacity)
+                inv_cvrp_swap_tails(q, v, u);
+        }
+    }
+}
+
+typedef struct picture {
+    inv_cvrp_node node[2 * N];
+    int32_t route[2 * N], room[N], size[N], routes;
+    double length;
+} picture;
+
+static void take_picture(const inv_cvrp_part *q, picture *p)
+{
+    memset(p, 0, sizeof *p);
+    for (int i = 1; i < 2 * N; i++) {
+        const inv_cvrp_node *v = &q->node[i];
+        p->node[i].next = v->next; /* one by one: a struct's padding says nothing */
+        p->node[i].prev = v->prev;
+        p->node[i].out = v->out;
+        if (i >= N || q->route[i] < N) p->route[i] = q->route[i];
+    }
+    memcpy(p->room, q->room, sizeof p->room);
+    memcpy(p->size, q->size, sizeof p->size);
+    p->routes = q->routes;
+    p->length = q->length;
+}
+
+static void changes_agree_with_recomputation_and_are_undone(void **state)
+{
+    (void)state;
+    static picture before, after;
+    inv_cvrp_part q = {0};
+    inv_rng rng;
+    inv_rng_init(&rng, 4, 2);
+    for (int32_t capacity = 20; capacity <= 320; capacity *= 4) {
+        make(&q, capacity, &rng);
+        for (int i = 0; i < 3000; i++) {
+            take_picture(&q, &before);
+            int count = 1 + (int)inv_rng_below(&rng, 12);
+            for (int j = 0; j < count; j++) change(&q, &rng);
+            assert_sound(&q);
+            bool whole = true;
+            for (int32_t v = 1; v < N; v++) whole = whole && q.route[v] < N;
+            if (whole && i % 3) {
+                inv_cvrp_keep(&q);
+                if (q.length < q.best_length) inv_cvrp_remember_best(&q);
+                continue;
+            }
+            inv_cvrp_undo(&q);
+            q.length = before.length;
+            assert_sound(&q);
+            take_picture(&q, &after);
+            assert_memory_equal(&before, &after, sizeof before);
+        }
+    }
+    inv_cvrp_part_destroy(&q);
+}
+
+static void local_search_only_shortens(void **state)
+{
+    (void)state;
+    static picture before, after;
+    inv_cvrp_part q = {0};
+    inv_rng rng;
+    int shorter = 0;
+    inv_rng_init(&rng, 5, 2);
+    for (int32_t capacity = 20; capacity <= 320; capacity *= 4) {
+        make(&q, capacity, &rng);
+        for (int i = 0; i < 2000; i++) {
+            take_picture(&q, &before);
+            for (int j = 0; j < 6; j++) {
+                int32_t v = customer(&q, &rng), u = customer(&q, &rng);
+                if (u == v || (q.route[u] != q.route[v] && q.room[q.route[u]] < q.node[v].demand)) continue;
+                inv_cvrp_unlink_node(&q, v);
+                inv_cvrp_link_after(&q, v, u);
+            }
+            double length = q.length;
+            inv_cvrp_local_search(&q);
+            assert_true(q.length <= length);
+            shorter += q.length < length;
+            assert_sound(&q);
+            if (i % 2) {
+                inv_cvrp_keep(&q);
+                continue;
+            }
+            inv_cvrp_undo(&q);
+            q.length = before.length;
+            take_picture(&q, &after);
+            assert_memory_equal(&before, &after, sizeof before);
+        }
+    }
+    assert_true(shorter > 1000);
+    inv_cvrp_part_destroy(&q);
+}
+
+static void long_runs_do_not_drift(void **state)
+{
+    (void)state;
+    inv_cvrp_part q = {0};
+    inv_rng rng;
+    inv_rng_init(&rng, 6, 2);
+    for (int32_t capacity = 20; capacity <= 320; capacity *= 4) {
+        make(&q, capacity, &rng);
+        inv_cvrp_run run = {.hot = 10, .cold = 0.001, .steps = 60000, .deadline = INFINITY};
+        assert_int_equal(inv_cvrp_part_run(&q, &run, &rng), 60000);
+        assert_sound(&q);
+        int32_t nodes[N - 1], start[N + 1], routes = inv_cvrp_part_routes(&q, true, nodes, start);
+        double length = 0;
+        assert_int_equal(start[routes], N - 1);
+        for (int r = 0; r < routes; r++) {
+            int32_t at = 0, load = 0;
+            for (int i = start[r]; i <= start[r + 1]; i++) {
+                int32_t to = i < start[r + 1] ? nodes[i] : 0;
+                length += inv_cvrp_distance(&q, at, to);
+                load += q.node[to].demand;
+                at = to;
+            }
+            assert_true(load <= capacity);
+        }
+        assert_true(fabs(length - q.best_length) < 1e-9 * length);
+    }
+    inv_cvrp_part_destroy(&q);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(changes_agree_with_recomputation_and_are_undone),
+        cmocka_unit_test(local_search_only_shortens),
+        cmocka_unit_test(long_runs_do_not_drift),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
