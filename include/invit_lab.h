@@ -56,7 +56,7 @@ typedef struct invit_model_summary {
     int32_t views;   /* action view and state views                                              */
     int32_t view[9]; /* k of the action view, then of each state view                            */
     bool invariant;
-    bool turned; /* views are turned too: rotations and reflections make no difference       */
+    bool canonical_frame; /* rotations and reflections of a view make no difference */
     int64_t parameters;
     int32_t tensors;
 } invit_model_summary;
@@ -123,13 +123,13 @@ typedef struct invit_train_options {
     char init[1024]; /* init: weights to begin with                                                       */
     double minutes;  /* minutes: stop after this time                                                     */
     int64_t steps;   /* steps: stop after this many steps (0: minutes decide)                             */
-    int64_t seed;    /* seed                                                                              */
+    uint64_t seed;   /* seed                                                                              */
     int64_t threads; /* threads: 0 = all cores                                                            */
-    bool exact;      /* exact: single precision throughout, no bfloat16                                   */
+    bool exact;      /* exact: single precision throughout, no bf16                                   */
     char views[64];  /* views: k_a, k_1, ... as in "15,35"                                                */
     int64_t dim, ff, heads, action_layers, state_layers, decoder_layers;
     bool invariant;
-    bool turned;       /* turned: the invariant layer turns views too, not as published                     */
+    bool canonical_frame; /* canonical-frame: views without rotation and reflection, not as published */
     char data[512];    /* data: "uniform:100,clustered:200-500:2": distribution:size[-size][:share]         */
     char capacity[32]; /* capacity: "50" or a range "30-200"; 0: by size as published                       */
     int64_t
@@ -137,17 +137,17 @@ typedef struct invit_train_options {
     double
         like_library; /* library: share of the instances that are made more like those of the libraries     */
     char labels[1024]; /* labels: file of ready labels instead of fresh ones                                */
-    char
-        mentor[1024]; /* mentor: a model whose opinion is learned instead of the teacher's tours            */
-    double effort;    /* effort: of the teacher                                                            */
-    double share;     /* share: of a labelled tour's states that is used                                   */
-    int64_t walks;    /* walks: times each labelled tour is walked (new start, direction, rotation)        */
-    int64_t pool;     /* pool: states held back for mixing                                                 */
-    double rollin;    /* rollin: share of tours that begin with the policy's own steps                     */
-    double regret;    /* regret: share of tours of the policy's own whose doubtful choices are priced      */
-    double doubt;     /* doubt: less likely candidates are not sampled; a choice of one is not learned     */
-    int64_t batch;    /* batch: states (imitate) or rollouts (reinforce) a step                            */
-    int64_t lanes;    /* lanes: independent parts of a batch; results do not depend on threads             */
+    char distill
+        [1024];    /* distill: a teacher model whose probabilities are learned, not the expert's choices */
+    double effort; /* effort: of the expert                                                            */
+    double share;  /* share: of a labelled tour's states that is used                                   */
+    int64_t walks; /* walks: times each labelled tour is walked (new start, direction, rotation)        */
+    int64_t replay_buffer; /* replay-buffer: labelled states kept for mixing */
+    double rollin;   /* rollin: share of tours that begin with the policy's own steps                     */
+    double q_regret; /* q-regret: share of the policy's own tours whose open choices the expert compares */
+    double min_p;    /* min-p: less likely candidates are not sampled */
+    int64_t batch;   /* batch: states (imitate) or rollouts (reinforce) a step                            */
+    int64_t lanes;   /* lanes: independent parts of a batch; results do not depend on threads             */
     double lr,
         lr_final;      /* lr, lr-final: peak learning rate and where it ends as a part of it                */
     int64_t warmup;    /* warmup: steps of linear rise                                                      */
@@ -159,8 +159,7 @@ typedef struct invit_train_options {
     int64_t augment;   /* augment: rotated and reflected copies of an instance (reinforce)                  */
     char baseline[16]; /* baseline: greedy (frozen, as published) or pomo (mean over the copies)            */
     bool relative;     /* relative: advantages as a part of the baseline's length (mixed data)              */
-    double
-        lambda; /* lambda: how far decisions answer for what follows; 1: for the whole tour, as published */
+    double gae_lambda; /* gae-lambda: GAE with the expert as critic; 1: the whole tour, as published */
     int64_t reuse;   /* reuse: updates from the decisions of a step (reinforce)                            */
     int64_t epoch;   /* epoch: steps between comparisons with the frozen baseline                         */
     int64_t compare; /* compare: instances of that comparison                                             */
@@ -182,9 +181,13 @@ INVIT_API void invit_train_defaults(invit_problem problem, invit_train_method me
 /* One row of the table of options: key, what its value looks like, what it means. Returns false past the end. */
 typedef struct invit_option_info {
     const char *key, *value, *help;
-    bool hidden; /* an old name that is still understood */
+    const char *group;    /* heading under which this and the following options stand, or NULL */
+    const char *only_for; /* what else to choose for it to count ("cvrp", "--method reinforce"), or NULL */
+    bool hidden;          /* an old name that is still understood */
 } invit_option_info;
 INVIT_API bool invit_train_option(int i, invit_option_info *info);
+/* Whether option `key` changes anything in a run with these problem and method. */
+INVIT_API bool invit_train_option_counts(const invit_train_options *options, const char *key);
 /* Sets one option from text; the error says what was expected. */
 INVIT_API invit_status invit_train_set(invit_train_options *options, const char *key, const char *text,
                                        invit_error *err);
@@ -198,7 +201,7 @@ INVIT_API invit_status invit_train_read_config(invit_train_options *options, con
 typedef struct invit_train_result {
     int64_t steps, states;       /* done in all, earlier sessions of the run included */
     double seconds;              /* likewise                                          */
-    double loss, accuracy;       /* mean since the last line of the log               */
+    double loss, accuracy;       /* mean of the last line of the log; accuracy NaN with reinforce */
     double small_gap, large_gap; /* last validation: mean greedy gap, or NaN      */
     bool finished;               /* false: stopped by the caller; resume continues    */
     int rank;                    /* of this process (MPI): 0 should do the talking    */
@@ -218,8 +221,8 @@ typedef struct invit_train_speed {
     double imitate_rate;      /* labelled states a second, labels ready                             */
     double reinforce_rate;    /* decisions a second, sampled and baseline, with backward and update */
     double reinforce_learned; /* of these, the sampled ones that were learned from                  */
-    double teacher_rate;      /* instances of 100 nodes or customers solved a processor second, effort 1 */
-    double teacher_gap;       /* how much longer they are than with twenty times the effort         */
+    double expert_rate;       /* instances of 100 nodes or customers solved a processor second, effort 1 */
+    double expert_gap;        /* how much longer they are than with twenty times the effort         */
     double reduce_seconds;    /* to add up one gradient over the ranks (MPI)                        */
     double peak_bytes;        /* most memory in use                                                 */
     int rank;                 /* of this process (MPI); rates are of all ranks together             */
@@ -228,7 +231,7 @@ typedef struct invit_train_speed {
 /* Measures the model and data of the options for about 4 * seconds. */
 INVIT_API invit_status invit_train_measure(const invit_train_options *options, double seconds,
                                            invit_train_speed *speed, invit_error *err);
-/* Solves `count` instances of options->data with the teacher and writes them to a label file. */
+/* Solves `count` instances of options->data with the expert and writes them to a label file. */
 INVIT_API invit_status invit_train_label(const invit_train_options *options, int64_t count, const char *path,
                                          const invit_control *control, invit_error *err);
 

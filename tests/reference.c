@@ -99,7 +99,7 @@ static void attention(int32_t m, int32_t n, int32_t d, int32_t heads, double div
 
 /* ---- one view ------------------------------------------------------------------------------------------ */
 
-/* Where a turned view has its axes: `ahead` from last to first, `left` on the side of the candidates' centre;
+/* Where a canonical frame has its axes: `ahead` from last to first, `left` on the side of the candidates' centre;
  * standing on first, the centre and the nearest candidate stand in for the two. */
 static void turn(const inv_state *s, double ahead[2], double left[2])
 {
@@ -118,8 +118,8 @@ static void turn(const inv_state *s, double ahead[2], double left[2])
     left[1] = sign * ahead[0];
 }
 
-/* A point of a turned view of the first n neighbours. */
-static void turned_point(const inv_state *s, int32_t n, const float *at, bool first, double x[2])
+/* A point of a canonical frame of the first n neighbours. */
+static void canonical_point(const inv_state *s, int32_t n, const float *at, bool first, double x[2])
 {
     double ahead[2], left[2], radius = 0, dx, dy;
     turn(s, ahead, left);
@@ -168,7 +168,7 @@ static int32_t encode_view(const source *model, int32_t e, const inv_state *s, d
             if (c->invariant) x[a] = (x[a] - low[a]) / side;
             if (c->invariant && !cvrp) x[a] = fmin(fmax(x[a], 0), 1);
         }
-        if (c->turned) turned_point(s, n, at, i == n + 1, x);
+        if (c->canonical_frame) canonical_point(s, n, at, i == n + 1, x);
         if (cvrp && i <= n) x[2] = (double)(i < n ? s->demand[i] : s->load);
         const char *name = i < n ? "input_emb" : i == n ? "input_emb_for_last" : "input_emb_for_first";
         char weight[64], bias[64];

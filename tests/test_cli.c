@@ -81,8 +81,8 @@ static void mistakes_are_met_with_help(void **state)
     assert_true(says("--library draws what --capacity would set"));
     assert_int_equal(invit("plot /nonexistent.csv --capacity 9 --index 1 -o /tmp/x.svg"), 2);
     assert_true(says("leave --index out"));
-    assert_int_not_equal(invit("train tsp --lambda 0.5 --steps 1 --run /dev/null/run"), 0);
-    assert_true(says("--lambda 0.5 changes nothing in this run; it is for --method reinforce"));
+    assert_int_not_equal(invit("train tsp --gae-lambda 0.5 --steps 1 --run /dev/null/run"), 0);
+    assert_true(says("--gae-lambda 0.5 changes nothing in this run; it is for --method reinforce"));
     assert_int_equal(invit("train tsp cvrp --steps 1 --run /dev/null/run"), 2);
     assert_true(says("unexpected argument 'cvrp'"));
     assert_int_equal(invit("plot /nonexistent.tsp -o /tmp/x.svg"), 1);

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "lab/train/adamw.h"
+#include "lab/train/run/adamw.h"
 #include "nn/kernels.h"
 
 #include <math.h>
@@ -88,28 +88,28 @@ static void check_rows_alone(const inv_kernels *k)
 
 static double rounded(float x)
 {
-    uint32_t bits = (uint32_t)inv_brief(x) << 16;
+    uint32_t bits = (uint32_t)inv_bf16(x) << 16;
     float value;
     memcpy(&value, &bits, sizeof value);
     return (double)value;
 }
 
-static void check_gemm_brief(const inv_kernels *k)
+static void check_gemm_bf16(const inv_kernels *k)
 {
     static const int sizes[][3] = {{1, 1, 1},    {5, 16, 7},  {6, 17, 33}, {7, 31, 128},
-                                   {50, 48, 20}, {97, 33, 5}, {12, 16, 3}, {100, 64, INV_BRIEF_DEPTH}};
-    for (int i = 0; k->gemm_brief && i < 8; i++) {
+                                   {50, 48, 20}, {97, 33, 5}, {12, 16, 3}, {100, 64, INV_BF16_DEPTH}};
+    for (int i = 0; k->gemm_bf16 && i < 8; i++) {
         int M = sizes[i][0], N = sizes[i][1], K = sizes[i][2];
         ptrdiff_t lda = inv_stride(K), ldc = inv_stride(N);
         float *A = randoms((size_t)(M * lda)), *W = randoms((size_t)(N * K)), *bias = randoms((size_t)N);
         float *C = randoms((size_t)(M * ldc)), *before = randoms((size_t)(M * ldc)),
               *mask = randoms((size_t)(M * ldc));
-        uint16_t *B = calloc(inv_brief_size(N, K), sizeof *B);
-        inv_pack_brief(B, W, N, K, K, 1);
+        uint16_t *B = calloc(inv_bf16_size(N, K), sizeof *B);
+        inv_pack_bf16(B, W, N, K, K, 1);
         for (int mode = 0; mode < 4; mode++) {
             memcpy(before, C, (size_t)(M * ldc) * sizeof *C);
             inv_epilogue epilogue = mode == 1 ? INV_RELU : mode == 2 ? INV_ADD : INV_STORE;
-            k->gemm_brief(M, N, K, A, lda, B, C, ldc, mode == 0 ? NULL : bias, epilogue,
+            k->gemm_bf16(M, N, K, A, lda, B, C, ldc, mode == 0 ? NULL : bias, epilogue,
                           mode == 3 ? mask : NULL);
             for (int m = 0; m < M; m++) {
                 for (int n = 0; n < N; n++) {
@@ -125,10 +125,10 @@ static void check_gemm_brief(const inv_kernels *k)
         }
         free(A), free(W), free(bias), free(C), free(before), free(mask), free(B);
     }
-    assert_int_equal(inv_brief(1.0f), 0x3f80);
-    assert_int_equal(inv_brief(1.00390625f), 0x3f80); /* half way: to even */
-    assert_int_equal(inv_brief(1.01171875f), 0x3f82);
-    assert_int_equal(inv_brief(-INFINITY), 0xff80);
+    assert_int_equal(inv_bf16(1.0f), 0x3f80);
+    assert_int_equal(inv_bf16(1.00390625f), 0x3f80); /* half way: to even */
+    assert_int_equal(inv_bf16(1.01171875f), 0x3f82);
+    assert_int_equal(inv_bf16(-INFINITY), 0xff80);
     assert_true(isnan(rounded(NAN)));
 }
 
@@ -141,25 +141,25 @@ static double to_bytes(int count, const float *x, int *whole)
     return (double)most / 127;
 }
 
-static void check_gemm_bytes(const inv_kernels *k)
+static void check_gemm_int8(const inv_kernels *k)
 {
     static const int sizes[][3] = {{1, 1, 1},    {5, 16, 7},  {6, 17, 33}, {7, 31, 128},
-                                   {50, 48, 20}, {97, 33, 5}, {12, 16, 3}, {100, 64, INV_BYTES_DEPTH}};
-    for (int i = 0; k->gemm_bytes && i < 8; i++) {
-        int M = sizes[i][0], N = sizes[i][1], K = sizes[i][2], a[INV_BYTES_DEPTH], b[INV_BYTES_DEPTH];
+                                   {50, 48, 20}, {97, 33, 5}, {12, 16, 3}, {100, 64, INV_INT8_DEPTH}};
+    for (int i = 0; k->gemm_int8 && i < 8; i++) {
+        int M = sizes[i][0], N = sizes[i][1], K = sizes[i][2], a[INV_INT8_DEPTH], b[INV_INT8_DEPTH];
         ptrdiff_t lda = inv_stride(K), ldc = inv_stride(N);
         float *A = randoms((size_t)(M * lda)), *W = randoms((size_t)(N * K)), *bias = randoms((size_t)N);
         float *C = randoms((size_t)(M * ldc)), *before = randoms((size_t)(M * ldc));
-        int8_t *B = calloc(inv_bytes_size(N, K), 1);
+        int8_t *B = calloc(inv_int8_size(N, K), 1);
         memset(A + (M / 2) * lda, 0, (size_t)K * sizeof *A); /* a row and a column of zeros */
         memset(W + (ptrdiff_t)(N / 2) * K, 0, (size_t)K * sizeof *W);
         for (int j = 0; j < K && M > 2; j++) A[lda + j] = -1e3f; /* and one of the largest sums */
         for (int j = 0; j < K && N > 2; j++) W[K + j] = 1e3f;
-        inv_pack_bytes(B, W, N, K, K, 1);
+        inv_pack_int8(B, W, N, K, K, 1);
         for (int mode = 0; mode < 3; mode++) {
             memcpy(before, C, (size_t)(M * ldc) * sizeof *C);
             inv_epilogue epilogue = mode == 1 ? INV_RELU : mode == 2 ? INV_ADD : INV_STORE;
-            k->gemm_bytes(M, N, K, A, lda, B, C, ldc, mode == 0 ? NULL : bias, epilogue);
+            k->gemm_int8(M, N, K, A, lda, B, C, ldc, mode == 0 ? NULL : bias, epilogue);
             for (int m = 0; m < M; m++) {
                 double row = to_bytes(K, A + m * lda, a);
                 for (int n = 0; n < N; n++) {
@@ -203,17 +203,17 @@ static void check_gemm_tn(const inv_kernels *k)
     }
 }
 
-static void check_gemm_tn_brief(const inv_kernels *k)
+static void check_gemm_tn_bf16(const inv_kernels *k)
 {
     static const int sizes[][3] = {
-        {1, 1, 1}, {9, 16, 17}, {130, 50, 33}, {97, INV_BRIEF_DEPTH, 20}, {17, 128, 3}};
-    for (int i = 0; k->gemm_tn_brief && i < 5; i++) {
+        {1, 1, 1}, {9, 16, 17}, {130, 50, 33}, {97, INV_BF16_DEPTH, 20}, {17, 128, 3}};
+    for (int i = 0; k->gemm_tn_bf16 && i < 5; i++) {
         int M = sizes[i][0], N = sizes[i][1], K = sizes[i][2];
         ptrdiff_t ldy = inv_stride(N), ldx = inv_stride(K);
         float *Y = randoms((size_t)(M * ldy)), *X = randoms((size_t)(M * ldx)), *W = randoms((size_t)(N * K));
         float *before = randoms((size_t)(N * K));
         memcpy(before, W, (size_t)(N * K) * sizeof *W);
-        k->gemm_tn_brief(M, N, K, Y, ldy, X, ldx, W, K);
+        k->gemm_tn_bf16(M, N, K, Y, ldy, X, ldx, W, K);
         for (int n = 0; n < N; n++)
             for (int j = 0; j < K; j++) {
                 double s = (double)before[n * K + j];
@@ -392,9 +392,9 @@ static void gemm_matches_plain_loops(void **state)
 {
     (void)state;
     assert_true(with_each_table(check_gemm) >= 1);
-    with_each_table(check_gemm_brief);
-    with_each_table(check_gemm_bytes);
-    with_each_table(check_gemm_tn_brief);
+    with_each_table(check_gemm_bf16);
+    with_each_table(check_gemm_int8);
+    with_each_table(check_gemm_tn_bf16);
     with_each_table(check_rows_alone);
     with_each_table(check_gemm_tn);
     with_each_table(check_vectors);

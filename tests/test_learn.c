@@ -7,12 +7,13 @@
 
 #include "invit_lab.h"
 #include "folder.h"
-#include "lab/train/labelfile.h"
-#include "lab/train/lesson.h"
-#include "lab/train/mix.h"
-#include "lab/train/options.h"
-#include "lab/train/roll.h"
-#include "lab/train/team.h"
+#include "lab/train/data/label_file.h"
+#include "lab/train/data/demonstration.h"
+#include "lab/train/data/mix.h"
+#include "lab/train/run/options.h"
+#include "lab/train/data/length.h"
+#include "lab/train/method/rollout.h"
+#include "base/thread_pool.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -183,15 +184,15 @@ static void count_item(void *context, int member, int item)
 static void teams_do_every_item_once(void **state)
 {
     (void)state;
-    inv_team *team;
+    inv_thread_pool *team;
     invit_error err;
     atomic_int seen[37] = {0};
-    assert_int_equal(inv_team_create(3, &team, &err), INVIT_OK);
+    assert_int_equal(inv_thread_pool_create(3, &team, &err), INVIT_OK);
     for (int round = 1; round <= 200; round++) {
-        inv_team_run(team, 37, count_item, seen);
+        inv_thread_pool_run(team, 37, count_item, seen);
         for (int i = 0; i < 37; i++) assert_int_equal(seen[i], round);
     }
-    inv_team_destroy(team);
+    inv_thread_pool_destroy(team);
 }
 
 static int action_of(int id)
@@ -209,12 +210,12 @@ static void pools_lose_and_double_nothing(void **state)
     (void)state;
     inv_config c;
     invit_error err;
-    inv_pool p, q;
+    inv_buffer p, q;
     inv_rng rng;
     inv_rng_init(&rng, 9, 0);
     inv_config_defaults(&c, INVIT_CVRP);
-    assert_int_equal(inv_pool_init(&p, 16, &c, 1000, true, &err), INVIT_OK);
-    assert_int_equal(inv_pool_init(&q, 4, &c, 1000, true, &err), INVIT_OK);
+    assert_int_equal(inv_buffer_init(&p, 16, &c, 1000, true, &err), INVIT_OK);
+    assert_int_equal(inv_buffer_init(&q, 4, &c, 1000, true, &err), INVIT_OK);
     int seen[500] = {0}, added = 0;
     while (added < 500 || p.count > 0) {
         for (int i = 0; i < 30 && added < 500; i++, added++) {
@@ -227,19 +228,20 @@ static void pools_lose_and_double_nothing(void **state)
                            .load = (float)added,
                            .xy = xy,
                            .demand = demand};
-            assert_int_equal(inv_pool_add(&p, &s, label_of(added), added % 3 ? NULL : price, &err), INVIT_OK);
+            assert_int_equal(inv_buffer_add(&p, &s, label_of(added), added % 3 ? NULL : price, &err),
+                             INVIT_OK);
         }
-        size_t bytes = inv_pool_bytes(&p); /* through a checkpoint every time */
+        size_t bytes = inv_buffer_bytes(&p); /* through a checkpoint every time */
         char *block = malloc(bytes + 1);
-        inv_pool_write(&p, block);
-        assert_int_equal(inv_pool_read(&q, block, bytes, &err), INVIT_OK);
-        assert_int_equal(inv_pool_read(&q, block, bytes - 1, &err), INVIT_ERR_INPUT);
-        assert_int_equal(inv_pool_read(&p, block, bytes, &err), INVIT_OK);
+        inv_buffer_write(&p, block);
+        assert_int_equal(inv_buffer_read(&q, block, bytes, &err), INVIT_OK);
+        assert_int_equal(inv_buffer_read(&q, block, bytes - 1, &err), INVIT_ERR_INPUT);
+        assert_int_equal(inv_buffer_read(&p, block, bytes, &err), INVIT_OK);
         free(block);
-        int take = p.count < 7 ? p.count : 7, first = inv_pool_take(&p, take, &rng);
+        int take = p.count < 7 ? p.count : 7, first = inv_buffer_take(&p, take, &rng);
         for (int i = first; i < first + take; i++) {
             int id = (int)p.state[i].load, k = action_of(id) + id % 20;
-            const float *price = inv_pool_advice(&p, i);
+            const float *price = inv_buffer_target(&p, i);
             seen[id]++;
             assert_int_equal(p.label[i], label_of(id));
             assert_int_equal(price == NULL, id % 3 != 0);
@@ -252,8 +254,8 @@ static void pools_lose_and_double_nothing(void **state)
         }
     }
     for (int i = 0; i < 500; i++) assert_int_equal(seen[i], 1);
-    inv_pool_destroy(&p);
-    inv_pool_destroy(&q);
+    inv_buffer_destroy(&p);
+    inv_buffer_destroy(&q);
 }
 
 /* What a crafted checkpoint could say of a state: the first four numbers are neighbours, further ones, the
@@ -268,27 +270,27 @@ static void crafted_states_are_refused(void **state)
     };
     inv_config c;
     inv_config_defaults(&c, INVIT_CVRP);
-    inv_pool p;
+    inv_buffer p;
     invit_error err = {0};
     float xy[70] = {0}, demand[35] = {0};
     inv_state s = {.action = 3, .rest = 4, .xy = xy, .demand = demand, .depot_open = true};
-    assert_int_equal(inv_pool_init(&p, 4, &c, 100, false, &err), INVIT_OK);
-    assert_int_equal(inv_pool_add(&p, &s, 15, NULL, &err), INVIT_OK);
-    size_t bytes = inv_pool_bytes(&p);
+    assert_int_equal(inv_buffer_init(&p, 4, &c, 100, false, &err), INVIT_OK);
+    assert_int_equal(inv_buffer_add(&p, &s, 15, NULL, &err), INVIT_OK);
+    size_t bytes = inv_buffer_bytes(&p);
     char *block = malloc(bytes), *crafted = malloc(bytes);
-    inv_pool_write(&p, block);
-    assert_int_equal(inv_pool_read(&p, block, bytes, &err), INVIT_OK);
+    inv_buffer_write(&p, block);
+    assert_int_equal(inv_buffer_read(&p, block, bytes, &err), INVIT_OK);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         memcpy(crafted, block, bytes);
         memcpy(crafted, wrong[i], sizeof wrong[i]);
-        assert_int_equal(inv_pool_read(&p, crafted, bytes, &err), INVIT_ERR_INPUT);
+        assert_int_equal(inv_buffer_read(&p, crafted, bytes, &err), INVIT_ERR_INPUT);
     }
     memcpy(crafted, block, bytes);
     memcpy(crafted + 16, &(float){NAN}, 4); /* the load */
-    assert_int_equal(inv_pool_read(&p, crafted, bytes, &err), INVIT_ERR_INPUT);
+    assert_int_equal(inv_buffer_read(&p, crafted, bytes, &err), INVIT_ERR_INPUT);
     free(block);
     free(crafted);
-    inv_pool_destroy(&p);
+    inv_buffer_destroy(&p);
 }
 
 static void routes_are_entered_at_their_near_end(void **state)
@@ -370,17 +372,17 @@ static void end_trial(trial *t)
     invit_instance_destroy(t->p);
 }
 
-/* Walks at random for a while, lets the teacher complete, and checks the whole. */
+/* Walks at random for a while, lets the expert complete, and checks the whole. */
 static void completions_are_whole_and_feasible(void **state)
 {
     (void)state;
-    inv_teacher *teacher;
+    inv_expert *expert;
     invit_error err = {0};
-    inv_lesson l;
+    inv_demonstration l;
     inv_rng rng;
     inv_rng_init(&rng, 77, 0);
-    assert_int_equal(inv_teacher_create(&teacher, &err), INVIT_OK);
-    assert_int_equal(inv_lesson_init(&l, 61, &err), INVIT_OK);
+    assert_int_equal(inv_expert_create(&expert, &err), INVIT_OK);
+    assert_int_equal(inv_demonstration_init(&l, 61, &err), INVIT_OK);
     for (int round = 0; round < 120; round++) {
         int32_t n = 4 + (int32_t)inv_rng_below(&rng, 57);
         trial t = begin_trial(round, n, &rng);
@@ -388,51 +390,51 @@ static void completions_are_whole_and_feasible(void **state)
         if (!inv_walk_done(t.w)) {
             int32_t count;
             const int32_t *order = inv_walk_order(t.w, &count);
-            assert_int_equal(inv_lesson_complete(&l, teacher, t.p, t.w, 0.2, &rng, &err), INVIT_OK);
+            assert_int_equal(inv_demonstration_complete(&l, expert, t.p, t.w, 0.2, &rng, &err), INVIT_OK);
             assert_int_equal(l.own, count);
             assert_memory_equal(l.order, order, (size_t)count * sizeof *order);
             check_order(t.p, l.order, l.count);
         }
         end_trial(&t);
     }
-    inv_lesson_destroy(&l);
-    inv_teacher_destroy(teacher);
+    inv_demonstration_destroy(&l);
+    inv_expert_destroy(expert);
 }
 
-/* On instances that the teacher solves to the optimum, the best completion's next node is the cheapest one,
+/* On instances that the expert solves to the optimum, the best completion's next node is the cheapest one,
  * at just what that completion costs. */
 static void prices_are_what_completions_cost(void **state)
 {
     (void)state;
-    inv_teacher *teacher;
+    inv_expert *expert;
     invit_error err = {0};
-    inv_lesson l;
+    inv_demonstration l;
     inv_rng rng;
     inv_rng_init(&rng, 79, 0);
-    assert_int_equal(inv_teacher_create(&teacher, &err), INVIT_OK);
-    assert_int_equal(inv_lesson_init(&l, 10, &err), INVIT_OK);
+    assert_int_equal(inv_expert_create(&expert, &err), INVIT_OK);
+    assert_int_equal(inv_demonstration_init(&l, 10, &err), INVIT_OK);
     for (int round = 0; round < 60; round++) {
         inv_state s;
         trial t = begin_trial(round, 7, &rng);
         wander(&t, (int32_t)inv_rng_below(&rng, 5), &rng);
-        assert_int_equal(inv_lesson_complete(&l, teacher, t.p, t.w, 20, &rng, &err), INVIT_OK);
+        assert_int_equal(inv_demonstration_complete(&l, expert, t.p, t.w, 20, &rng, &err), INVIT_OK);
         int32_t next = l.order[l.own], count, home = t.p->problem == INVIT_TSP ? l.order[0] : 0;
         const int32_t *order = inv_walk_order(t.w, &count);
         double so_far = inv_order_length(t.p, order, count) - inv_straight(t.p, inv_walk_last(t.w), home);
         double rest = inv_order_length(t.p, l.order, l.count) - so_far, cost;
-        assert_int_equal(inv_lesson_rest(&l, teacher, t.p, t.w, 20, 5, &cost, &err), INVIT_OK);
+        assert_int_equal(inv_cost_to_go(&l, expert, t.p, t.w, 20, 5, &cost, &err), INVIT_OK);
         assert_true(fabs(cost - rest) < 1e-9);
         inv_walk_view(t.w, &s);
         for (int32_t j = 0; j < inv_choices(&s); j++) {
             int32_t node = j < s.action ? s.node[j] : 0;
-            assert_int_equal(inv_lesson_price(&l, teacher, t.p, t.w, node, 20, 5, &cost, &err), INVIT_OK);
+            assert_int_equal(inv_cost_after(&l, expert, t.p, t.w, node, 20, 5, &cost, &err), INVIT_OK);
             assert_true(cost > rest - 1e-9);
             if (node == next) assert_true(fabs(cost - rest) < 1e-9);
         }
         end_trial(&t);
     }
-    inv_lesson_destroy(&l);
-    inv_teacher_destroy(teacher);
+    inv_demonstration_destroy(&l);
+    inv_expert_destroy(expert);
 }
 
 /* Somewhere to go that the plan agrees with: from the depot, a customer next to it. */
@@ -448,14 +450,14 @@ static int32_t as_planned(const inv_plan *plan, const invit_instance *p, int32_t
 static void plans_are_followed_at_their_price(void **state)
 {
     (void)state;
-    inv_teacher *teacher;
+    inv_expert *expert;
     invit_error err = {0};
-    inv_lesson l;
+    inv_demonstration l;
     inv_rng rng;
     int strayed = 0;
     inv_rng_init(&rng, 80, 0);
-    assert_int_equal(inv_teacher_create(&teacher, &err), INVIT_OK);
-    assert_int_equal(inv_lesson_init(&l, 41, &err), INVIT_OK);
+    assert_int_equal(inv_expert_create(&expert, &err), INVIT_OK);
+    assert_int_equal(inv_demonstration_init(&l, 41, &err), INVIT_OK);
     for (int round = 0; round < 40; round++) {
         inv_state s;
         bool done[41] = {false};
@@ -469,7 +471,7 @@ static void plans_are_followed_at_their_price(void **state)
         for (int32_t i = 0; i < count; i++) done[order[i]] = true;
         for (int32_t v = 0; v < t.p->n; v++) left -= done[v];
 
-        assert_int_equal(inv_lesson_rest(&l, teacher, t.p, t.w, 0.1, 5, &cost, &err), INVIT_OK);
+        assert_int_equal(inv_cost_to_go(&l, expert, t.p, t.w, 0.1, 5, &cost, &err), INVIT_OK);
         while (left > 0) {
             int32_t node = as_planned(&l.plan, t.p, at, done);
             assert_true(inv_plan_follow(&l.plan, t.p, at, node));
@@ -480,7 +482,7 @@ static void plans_are_followed_at_their_price(void **state)
         }
         assert_true(fabs(paid + inv_straight(t.p, at, home) - cost) < 1e-9);
 
-        assert_int_equal(inv_lesson_rest(&l, teacher, t.p, t.w, 0.1, 5, &cost, &err), INVIT_OK);
+        assert_int_equal(inv_cost_to_go(&l, expert, t.p, t.w, 0.1, 5, &cost, &err), INVIT_OK);
         inv_walk_view(t.w, &s);
         at = inv_walk_last(t.w);
         for (int32_t j = 0; j < s.action; j++) {
@@ -495,38 +497,38 @@ static void plans_are_followed_at_their_price(void **state)
         end_trial(&t);
     }
     assert_true(strayed > 20);
-    inv_lesson_destroy(&l);
-    inv_teacher_destroy(teacher);
+    inv_demonstration_destroy(&l);
+    inv_expert_destroy(expert);
 }
 
 /* Each stored state belongs to a step of the tour: its label's place is where the tour goes next. */
 static void replays_label_the_next_node(void **state)
 {
     (void)state;
-    inv_teacher *teacher;
+    inv_expert *expert;
     invit_error err = {0};
     inv_rng rng;
     inv_rng_init(&rng, 78, 0);
-    assert_int_equal(inv_teacher_create(&teacher, &err), INVIT_OK);
+    assert_int_equal(inv_expert_create(&expert, &err), INVIT_OK);
     for (int problem = 0; problem < 2; problem++) {
         inv_config c;
-        inv_lesson l;
-        inv_pool pool;
+        inv_demonstration l;
+        inv_buffer pool;
         invit_instance *p;
         inv_index *x;
         inv_walk *w;
         inv_frame f;
         inv_replay_tally tally = {0};
         inv_config_defaults(&c, (invit_problem)problem);
-        assert_int_equal(inv_lesson_init(&l, 201, &err), INVIT_OK);
-        assert_int_equal(inv_pool_init(&pool, 8, &c, 1000, false, &err), INVIT_OK);
+        assert_int_equal(inv_demonstration_init(&l, 201, &err), INVIT_OK);
+        assert_int_equal(inv_buffer_init(&pool, 8, &c, 1000, false, &err), INVIT_OK);
         assert_int_equal(invit_generate((invit_problem)problem, INVIT_UNIFORM, 200, 3, 1, &p, &err),
                          INVIT_OK);
         assert_int_equal(inv_index_create(p, &x, &err), INVIT_OK);
         assert_int_equal(inv_walk_create(p, x, c.action_k, c.state_k[0], &w, &err), INVIT_OK);
-        assert_int_equal(inv_lesson_teach(&l, teacher, p, 0.2, &rng, &err), INVIT_OK);
+        assert_int_equal(inv_demonstration_solve(&l, expert, p, 0.2, &rng, &err), INVIT_OK);
         double before = inv_order_length(p, l.order, l.count);
-        if (problem == INVIT_TSP) inv_lesson_turn(&l, &rng);
+        if (problem == INVIT_TSP) inv_demonstration_rotate(&l, &rng);
         assert_true(fabs(inv_order_length(p, l.order, l.count) - before) < 1e-9);
         check_order(p, l.order, l.count);
         inv_frame_for_copy(p, 2, &rng, &f);
@@ -557,10 +559,10 @@ static void replays_label_the_next_node(void **state)
         inv_walk_destroy(w);
         inv_index_destroy(x);
         invit_instance_destroy(p);
-        inv_pool_destroy(&pool);
-        inv_lesson_destroy(&l);
+        inv_buffer_destroy(&pool);
+        inv_demonstration_destroy(&l);
     }
-    inv_teacher_destroy(teacher);
+    inv_expert_destroy(expert);
 }
 
 static void label_files_hold_solved_instances(void **state)
@@ -569,32 +571,32 @@ static void label_files_hold_solved_instances(void **state)
     invit_train_options o;
     invit_error err = {0};
     for (int problem = 0; problem < 2; problem++) {
-        inv_labelfile *f;
-        inv_lesson l;
+        inv_label_file *f;
+        inv_demonstration l;
         const char *path = in_folder("labels");
         invit_train_defaults((invit_problem)problem, INVIT_IMITATE, &o);
         strcpy(o.data, "uniform:10-40,clustered:20");
         o.effort = 0.05;
         o.threads = 2;
         assert_int_equal(invit_train_label(&o, 300, path, NULL, &err), INVIT_OK);
-        assert_int_equal(inv_labelfile_open(path, (invit_problem)(1 - problem), &f, &err), INVIT_ERR_INPUT);
-        assert_int_equal(inv_labelfile_open(path, (invit_problem)problem, &f, &err), INVIT_OK);
-        assert_int_equal(inv_labelfile_count(f), 300);
-        assert_int_equal(inv_lesson_init(&l, inv_labelfile_largest(f), &err), INVIT_OK);
+        assert_int_equal(inv_label_file_open(path, (invit_problem)(1 - problem), &f, &err), INVIT_ERR_INPUT);
+        assert_int_equal(inv_label_file_open(path, (invit_problem)problem, &f, &err), INVIT_OK);
+        assert_int_equal(inv_label_file_count(f), 300);
+        assert_int_equal(inv_demonstration_init(&l, inv_label_file_largest(f), &err), INVIT_OK);
         for (int i = 0; i < 300; i++) {
             invit_instance *p;
-            assert_int_equal(inv_labelfile_get(f, i, &p, &l, &err), INVIT_OK);
+            assert_int_equal(inv_label_file_get(f, i, &p, &l, &err), INVIT_OK);
             check_order(p, l.order, l.count);
             invit_instance_destroy(p);
         }
-        inv_lesson_destroy(&l);
-        inv_labelfile_close(f);
+        inv_demonstration_destroy(&l);
+        inv_label_file_close(f);
         FILE *file = fopen(path, "rb+");
         assert_non_null(file);
         fseek(file, 0, SEEK_END);
         assert_int_equal(ftruncate(fileno(file), ftell(file) - 5), 0);
         fclose(file);
-        assert_int_equal(inv_labelfile_open(path, (invit_problem)problem, &f, &err), INVIT_ERR_INPUT);
+        assert_int_equal(inv_label_file_open(path, (invit_problem)problem, &f, &err), INVIT_ERR_INPUT);
         assert_non_null(strstr(err.message, "cut short"));
     }
 }
@@ -621,10 +623,10 @@ static void crafted_labels_are_refused(void **state)
     const crafted good = {3, 10, {0, 0, 1, 0, 0, 1}, {0, 6, 6}, 3, {1, 0, 2}};
     const char *path = in_folder("crafted");
     invit_error err = {0};
-    inv_labelfile *f;
+    inv_label_file *f;
     write_labels(path, INVIT_CVRP, &good, sizeof good);
-    assert_int_equal(inv_labelfile_open(path, INVIT_CVRP, &f, &err), INVIT_OK);
-    inv_labelfile_close(f);
+    assert_int_equal(inv_label_file_open(path, INVIT_CVRP, &f, &err), INVIT_OK);
+    inv_label_file_close(f);
     for (int i = 0; i < 12; i++) {
         crafted c = good;
         if (i == 0) c.order[2] = 1;                 /* twice */
@@ -640,8 +642,36 @@ static void crafted_labels_are_refused(void **state)
         if (i == 10) c.n = INT32_MAX;
         if (i == 11) c.entries = 2;
         write_labels(path, INVIT_CVRP, &c, sizeof c);
-        assert_int_equal(inv_labelfile_open(path, INVIT_CVRP, &f, &err), INVIT_ERR_INPUT);
+        assert_int_equal(inv_label_file_open(path, INVIT_CVRP, &f, &err), INVIT_ERR_INPUT);
     }
+}
+
+/* Names of version 0.1 are still understood; a seed keeps all its 64 bits. */
+static void old_names_and_large_seeds(void **state)
+{
+    (void)state;
+    static const char *const pair[][3] = {
+        {"turned", "canonical-frame", "no"}, {"mentor", "distill", "m.safetensors"},
+        {"pool", "replay-buffer", "77"},     {"regret", "q-regret", "0.25"},
+        {"doubt", "min-p", "0.125"},         {"lambda", "gae-lambda", "0.5"},
+        {"layers", "action-layers", "4"},    {"layers", "state-layers", "4"}};
+    invit_train_options o;
+    char text[1100];
+    invit_train_defaults(INVIT_TSP, INVIT_IMITATE, &o);
+    for (size_t i = 0; i < sizeof pair / sizeof pair[0]; i++) {
+        assert_int_equal(invit_train_set(&o, pair[i][0], pair[i][2], NULL), INVIT_OK);
+        assert_int_equal(invit_train_get(&o, pair[i][1], text, sizeof text, NULL), INVIT_OK);
+        assert_string_equal(text, pair[i][2]);
+    }
+    assert_int_equal(invit_train_set(&o, "seed", "18446744073709551615", NULL), INVIT_OK);
+    assert_true(o.seed == UINT64_MAX);
+    assert_int_equal(invit_train_get(&o, "seed", text, sizeof text, NULL), INVIT_OK);
+    assert_string_equal(text, "18446744073709551615");
+    assert_int_equal(invit_train_set(&o, "seed", "18446744073709551616", NULL), INVIT_ERR_ARGUMENT);
+    assert_int_equal(invit_train_set(&o, "seed", "-1", NULL), INVIT_ERR_ARGUMENT);
+    assert_true(invit_train_option_counts(&o, "rollin"));
+    assert_false(invit_train_option_counts(&o, "reuse"));
+    assert_false(invit_train_option_counts(&o, "capacity"));
 }
 
 int main(void)
@@ -650,6 +680,7 @@ int main(void)
         cmocka_unit_test(crafted_states_are_refused),
         cmocka_unit_test(crafted_labels_are_refused),
         cmocka_unit_test(options_come_back_from_their_file),
+        cmocka_unit_test(old_names_and_large_seeds),
         cmocka_unit_test(options_are_read_as_other_systems_write_them),
         cmocka_unit_test(options_say_what_is_wrong),
         cmocka_unit_test(mixes_are_read_and_drawn_by_share),

@@ -30,10 +30,10 @@ static const variant variants[] = {
     {"tsp 2v", {.problem = INVIT_TSP, SMALL, .action_k = 5, .state_views = 1, .state_k = {9}}},
     {"tsp 1v", {.problem = INVIT_TSP, SMALL, .action_k = 5}},
     {"tsp 4v", {.problem = INVIT_TSP, SMALL, .action_k = 3, .state_views = 3, .state_k = {5, 8, 20}}},
-    {"tsp turned",
-     {.problem = INVIT_TSP, SMALL, .turned = true, .action_k = 5, .state_views = 1, .state_k = {9}}},
-    {"cvrp turned",
-     {.problem = INVIT_CVRP, SMALL, .turned = true, .action_k = 4, .state_views = 2, .state_k = {7, 11}}},
+    {"tsp canonical",
+     {.problem = INVIT_TSP, SMALL, .canonical_frame = true, .action_k = 5, .state_views = 1, .state_k = {9}}},
+    {"cvrp canonical",
+     {.problem = INVIT_CVRP, SMALL, .canonical_frame = true, .action_k = 4, .state_views = 2, .state_k = {7, 11}}},
     {"tsp global", {.problem = INVIT_TSP, SMALL, .action_k = 4, .state_views = 1, .state_k = {100000}}},
     {"cvrp 2v", {.problem = INVIT_CVRP, SMALL, .action_k = 5, .state_views = 1, .state_k = {9}}},
     {"cvrp 1v", {.problem = INVIT_CVRP, SMALL, .action_k = 5}},
@@ -233,9 +233,9 @@ static void agrees_with_the_definition(void **state)
                 double most;
             } limit[] = {{INV_EXACT, 2e-4},
                          {INV_TRAINING, 2e-4},
-                         {INV_BRIEF, 0.1},
-                         {INV_BRIEF_TRAINING, 0.1},
-                         {INV_QUICK, 0.2}};
+                         {INV_PURPOSE_BF16, 0.1},
+                         {INV_BF16_TRAINING, 0.1},
+                         {INV_PURPOSE_INT8, 0.2}};
             for (int i = 0; i < 5; i++) {
                 double worst = worst_difference(m, &list, limit[i].purpose);
                 if (!(worst < limit[i].most))
@@ -264,7 +264,7 @@ static void every_kernel_table_agrees(void **state)
         assert_ptr_equal(inv_kernels_best(), table[i]);
         double worst = worst_difference(m, &list, INV_TRAINING);
         if (!(worst < 1e-4)) fail_msg("%s: log-probability off by %g", table[i]->name, worst);
-        worst = worst_difference(m, &list, INV_QUICK);
+        worst = worst_difference(m, &list, INV_PURPOSE_INT8);
         if (!(worst < 0.2)) fail_msg("%s, quick: log-probability off by %g", table[i]->name, worst);
     }
     unsetenv("INVIT_KERNELS");
@@ -286,7 +286,7 @@ static void a_state_does_not_see_its_batch(void **state)
         int32_t slots = inv_candidates(c), n = list.count;
         inv_prepared *w = NULL, *quick = NULL;
         assert_int_equal(inv_prepared_create(m, INV_TRAINING, &w, NULL), INVIT_OK);
-        assert_int_equal(inv_prepared_create(m, INV_QUICK, &quick, NULL), INVIT_OK);
+        assert_int_equal(inv_prepared_create(m, INV_PURPOSE_INT8, &quick, NULL), INVIT_OK);
         float *all = calloc((size_t)(n * slots), sizeof *all),
               *some = calloc((size_t)(n * slots), sizeof *some);
         static const int32_t batches[] = {64, 1, 3, 7, 64, 64, 1, 5};
@@ -368,7 +368,7 @@ static void gradients_match_finite_differences(void **state)
         inv_rng_init(&r, 50, (uint64_t)v);
         for (int32_t i = 0; i < n; i++) weight[i] = inv_rng_normal(&r);
         find_gradient(m, &list, weight, INV_TRAINING, grad);
-        find_gradient(m, &list, weight, INV_BRIEF_TRAINING, quick);
+        find_gradient(m, &list, weight, INV_BF16_TRAINING, quick);
         double apart = 0, all = 0;
         for (size_t j = 0; j < m->params; j++) {
             apart += ((double)quick[j] - (double)grad[j]) * ((double)quick[j] - (double)grad[j]);
@@ -538,7 +538,7 @@ static void transform(states *list, double angle, bool mirror, double scale)
     }
 }
 
-static void turned_views_see_no_rotation(void **state)
+static void canonical_frames_see_no_rotation(void **state)
 {
     (void)state;
     for (int v = 0; v < VARIANTS; v++) {
@@ -556,7 +556,7 @@ static void turned_views_see_no_rotation(void **state)
             for (int32_t j = 0; j < inv_candidates(c); j++)
                 if (isfinite(a[j])) worst = fmax(worst, fabs(a[j] - b[j]));
         }
-        if (c->turned ? worst > 1e-3 : worst < 1e-2)
+        if (c->canonical_frame ? worst > 1e-3 : worst < 1e-2)
             fail_msg("%s: a rotation changes log-probabilities by %g", variants[v].name, worst);
         free(param);
         states_free(&list);
@@ -590,7 +590,7 @@ static void refuses_nonsense(void **state)
     c.state_k[0] = 4;
     assert_int_equal(inv_model_create(&c, &m, &err), INVIT_ERR_INPUT);
     c = variants[0].config;
-    c.turned = true;
+    c.canonical_frame = true;
     c.invariant = false;
     assert_int_equal(inv_model_create(&c, &m, &err), INVIT_ERR_INPUT);
 }
@@ -605,7 +605,7 @@ int main(void)
         cmocka_unit_test(refresh_follows_the_parameters),
         cmocka_unit_test(a_grown_model_decides_the_same),
         cmocka_unit_test(new_layers_change_no_decision),
-        cmocka_unit_test(turned_views_see_no_rotation),
+        cmocka_unit_test(canonical_frames_see_no_rotation),
         cmocka_unit_test(refuses_nonsense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

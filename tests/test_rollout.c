@@ -169,12 +169,12 @@ static void a_beam_of_one_is_greedy(void **state)
 }
 
 /* How many rollouts are greedy unless the caller says how; the rest is sampled. */
-static int32_t greedy_ones(invit_problem problem, int64_t size, bool turned, bool path, int32_t rollouts)
+static int32_t greedy_ones(invit_problem problem, int64_t size, bool canonical, bool path, int32_t rollouts)
 {
     invit_instance *p = NULL;
     inv_config c = small_config(problem);
     inv_rollout_options o = plain(rollouts);
-    c.turned = turned;
+    c.canonical_frame = canonical;
     o.path = path;
     assert_int_equal(invit_generate(problem, INVIT_UNIFORM, size, 5, 0, &p, NULL), INVIT_OK);
     inv_choose_decoding(p, &c, &o);
@@ -197,17 +197,17 @@ static void rollouts_are_greedy_as_far_as_they_differ(void **state)
 }
 
 /* Another rotation is nothing new to a model that turns its views, so its rollouts from the depot agree. */
-static void turned_rollouts_from_the_depot_are_one(void **state)
+static void canonical_rollouts_from_the_depot_are_one(void **state)
 {
     (void)state;
-    for (int turned = 0; turned < 2; turned++) {
+    for (int canonical = 0; canonical < 2; canonical++) {
         inv_config c = small_config(INVIT_CVRP);
-        c.turned = turned;
+        c.canonical_frame = canonical;
         scene s = set_up_model(&c, 60);
         inv_rollout_options o = plain(6);
         inv_rollout_stats stats;
         invit_solution_destroy(run(&s, &o, &stats));
-        assert_int_equal(fabs(stats.mean_length - stats.length) < 1e-9, turned);
+        assert_int_equal(fabs(stats.mean_length - stats.length) < 1e-9, canonical);
         tear_down(&s);
     }
 }
@@ -321,7 +321,7 @@ static void distances_may_differ_beyond_measure(void **state)
     (void)state;
     for (int problem = 0; problem < 2; problem++) {
         inv_config c = small_config(problem ? INVIT_CVRP : INVIT_TSP);
-        c.turned = true;
+        c.canonical_frame = true;
         double xy[20] = {[0] = 1, [1] = 1};
         int64_t demand[10];
         for (int i = 1; i < 10; i++) xy[2 * i] = i * 1e-21;
@@ -385,7 +385,7 @@ int main(void)
         cmocka_unit_test(more_rollouts_are_never_worse),
         cmocka_unit_test(a_beam_of_one_is_greedy),
         cmocka_unit_test(rollouts_are_greedy_as_far_as_they_differ),
-        cmocka_unit_test(turned_rollouts_from_the_depot_are_one),
+        cmocka_unit_test(canonical_rollouts_from_the_depot_are_one),
         cmocka_unit_test(the_first_rollout_starts_at_the_loneliest_node),
         cmocka_unit_test(cold_sampling_is_greedy),
         cmocka_unit_test(a_watcher_sees_every_decision),

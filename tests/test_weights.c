@@ -140,7 +140,7 @@ static void comes_back_as_it_was(void **state)
         assert_int_equal(inv_model_save(m, path, kinds[i].storage, &err), INVIT_OK);
         if (invit_model_load(path, &back, &err) != INVIT_OK) fail_msg("%s", err.message);
         assert_memory_equal(&back->config, &m->config, sizeof m->config);
-        m->config.invariant = m->config.turned = true; /* from the second time on */
+        m->config.invariant = m->config.canonical_frame = true; /* from the second time on */
         assert_string_equal(back->metadata, m->metadata);
         assert_string_equal(back->path, path);
         assert_int_equal(back->params, m->params);

@@ -4,7 +4,7 @@
  * it: greedy rollouts step by step and, in some cases, a training step (loss, gradients, parameters after
  * AdamW). One line per case with the worst deviations; the exit status is 1 if any of them is out of bounds.
  */
-#include "lab/train/adamw.h"
+#include "lab/train/run/adamw.h"
 #include "policy/policy.h"
 #include "policy/weights.h"
 #include "problem/metric.h"

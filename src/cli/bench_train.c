@@ -37,7 +37,7 @@ int bench_train(int argc, char **argv)
     static const cli_spec spec = {.command = "bench train",
                                   .usage = "[OPTION...]",
                                   .about =
-                                      "Measures imitation with labels ready, REINFORCE and the teacher on "
+                                      "Measures imitation with labels ready, REINFORCE and the expert on "
                                       "instances of 100 nodes, beside the multiply-add peak of the same run.",
                                   .options = options};
     values v = {.views = "15,35", .seconds = 10};
@@ -59,22 +59,21 @@ int bench_train(int argc, char **argv)
     if (s.rank == 0 && v.common.json)
         printf("{\"peak_gflops\":%.1f,\"imitate_states_per_second\":%.1f,\"imitate_per_gflops\":%.3f,"
                "\"reinforce_decisions_per_second\":%.1f,\"reinforce_learned_per_second\":%.1f,"
-               "\"teacher_instances_per_second\":%.1f,\"teacher_gap\":%.5f,"
+               "\"expert_instances_per_second\":%.1f,\"expert_gap\":%.5f,"
                "\"reduce_ms\":%.2f,\"peak_megabytes\":%.0f}\n",
                s.peak_gflops, s.imitate_rate, s.imitate_rate / s.peak_gflops, s.reinforce_rate,
-               s.reinforce_learned, s.teacher_rate, s.teacher_gap, 1e3 * s.reduce_seconds,
-               s.peak_bytes / 1e6);
+               s.reinforce_learned, s.expert_rate, s.expert_gap, 1e3 * s.reduce_seconds, s.peak_bytes / 1e6);
     else if (s.rank == 0)
         printf("peak                %8.1f GFLOPS (FP32 multiply-add, this run)\n"
                "imitate             %8.0f states/s with labels %s: %.2f per GFLOPS\n"
                "reinforce           %8.0f decisions/s, sampled and baseline, end to end\n"
                "  learned from      %8.0f decisions/s\n"
-               "teacher             %8.1f instances/s of a core, %.2f %% above twenty times the effort\n"
+               "expert              %8.1f instances/s of a core, %.2f %% above twenty times the effort\n"
                "sum over ranks      %8.1f ms a gradient\n"
                "memory              %8.0f MB\n",
                s.peak_gflops, s.imitate_rate, s.labels_were_ready ? "ready" : "made on the way",
-               s.imitate_rate / s.peak_gflops, s.reinforce_rate, s.reinforce_learned, s.teacher_rate,
-               100 * s.teacher_gap, 1e3 * s.reduce_seconds, s.peak_bytes / 1e6);
+               s.imitate_rate / s.peak_gflops, s.reinforce_rate, s.reinforce_learned, s.expert_rate,
+               100 * s.expert_gap, 1e3 * s.reduce_seconds, s.peak_bytes / 1e6);
     cli_args_free(&args);
     return CLI_OK;
 }

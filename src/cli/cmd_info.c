@@ -2,6 +2,7 @@
 #include "base/names.h"
 #include "cli/cli.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,7 +42,7 @@ static void print_json(const invit_model *model, const char *path)
     for (int i = 0; i < s.views; i++) cli_json_int(&j, NULL, s.view[i]);
     cli_json_close(&j);
     cli_json_bool(&j, "invariant", s.invariant);
-    cli_json_bool(&j, "turned", s.turned);
+    cli_json_bool(&j, "canonical_frame", s.canonical_frame);
     cli_json_int(&j, "parameters", s.parameters);
     cli_json_string(&j, "metadata", *invit_model_metadata(model) ? invit_model_metadata(model) : NULL);
     cli_json_open(&j, "tensors", '[');
@@ -58,6 +59,21 @@ static void print_json(const invit_model *model, const char *path)
     cli_json_close(&j);
 }
 
+/* Where training left it, or whatever else the metadata says. */
+static void print_origin(const char *metadata)
+{
+    json_t *about = json_loads(metadata, 0, NULL);
+    const char *run = json_string_value(json_object_get(about, "run")),
+               *version = json_string_value(json_object_get(about, "version")),
+               *steps = json_string_value(json_object_get(about, "steps")),
+               *command = json_string_value(json_object_get(about, "command"));
+    if (run && version && steps && command)
+        printf("  trained     run %s, %s steps, invit %s\n  command     %s\n", run, steps, version, command);
+    else if (*metadata)
+        printf("  metadata    %s\n", metadata);
+    json_decref(about);
+}
+
 static void print_text(const invit_model *model, const char *path, bool tensors)
 {
     invit_model_summary s = invit_model_describe(model);
@@ -66,13 +82,14 @@ static void print_text(const invit_model *model, const char *path, bool tensors)
            s.invariant ? "" : ", without the invariant layer");
     printf("  views       action k = %d", s.view[0]);
     for (int i = 1; i < s.views; i++) printf("%s %d", i == 1 ? "; state k =" : ",", s.view[i]);
-    if (s.turned) printf("; turned towards the %s", s.problem == INVIT_TSP ? "first node" : "depot");
+    if (s.canonical_frame)
+        printf("; canonical frame towards the %s", s.problem == INVIT_TSP ? "first node" : "depot");
     printf("\n  width       %d, feed-forward %d, %d heads\n", s.width, s.feed_forward, s.heads);
     printf("  layers      action %d, state %d, decoder %d\n", s.action_layers, s.state_layers,
            s.decoder_layers);
     printf("  parameters  %lld in %d tensors (%.1f MB in memory)\n", (long long)s.parameters, s.tensors,
            (double)s.parameters * 4 / 1e6);
-    if (*invit_model_metadata(model)) printf("  metadata    %s\n", invit_model_metadata(model));
+    print_origin(invit_model_metadata(model));
     for (int i = 0; tensors && i < s.tensors; i++) {
         int32_t rank, shape[2];
         const char *name = invit_model_tensor(model, i, &rank, shape);

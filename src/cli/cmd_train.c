@@ -35,6 +35,7 @@ static void fill_table(table *t, const invit_train_options *defaults)
                                     .metavar = info.value,
                                     .fallback = t->fallback[n],
                                     .help = info.help,
+                                    .group = info.group,
                                     .hidden = info.hidden};
     }
     t->library = n;
@@ -44,6 +45,7 @@ static void fill_table(table *t, const invit_train_options *defaults)
                      .offset = offsetof(values, resume),
                      .metavar = "DIR",
                      .fallback = "",
+                     .group = "More",
                      .help = "go on with the run in DIR; minutes, steps and threads may be given anew"};
     t->option[n++] = (cli_option){.name = "output",
                                   .letter = 'o',
@@ -70,19 +72,20 @@ static void fill_table(table *t, const invit_train_options *defaults)
 
 static const char *const about =
     "Trains a model from nothing or from --init. `imitate` learns from "
-    "near-optimal tours that the teacher makes on the "
+    "near-optimal tours that the expert, a search, makes on the "
     "fly; `reinforce` optimises the tours themselves. A run lives in a "
     "directory and can be resumed bit for bit after "
     "any interruption. `invit train label` writes a file of labels for "
     "--labels. Under mpirun the ranks share each batch. The defaults shown are "
     "those of the problem and method named (`invit train cvrp --method reinforce --help`), "
-    "else of `train tsp` by imitation.";
+    "else of `train tsp` by imitation. examples/paper.config is REINFORCE as published.";
 
 static const char *const more =
     "Examples:\n"
     "  invit train tsp --run runs/tsp --minutes 20\n"
     "  invit train cvrp --data uniform:100,clustered:200:0.5 --run runs/cvrp --minutes 60\n"
     "  invit train tsp --method reinforce --init runs/tsp/best.safetensors --run runs/fine --minutes 30\n"
+    "  invit train tsp --config examples/paper.config --run runs/paper\n"
     "  invit train --resume runs/tsp\n"
     "  invit train label tsp --data uniform:100 --count 20000 -o labels.bin";
 
@@ -99,38 +102,44 @@ static void defaults_of(int argc, char **argv, invit_train_options *o)
     invit_train_defaults(problem, method, o);
 }
 
+/* One argument as a shell would read it again. */
+static size_t quote(const char *argument, char *out, size_t size)
+{
+    size_t at = 0;
+    bool plain = *argument && !strpbrk(argument, " '\"$&;|<>*?#()[]{}!`\\~\n\t");
+    if (plain) return (size_t)snprintf(out, size, "%s", argument);
+    if (at + 1 < size) out[at++] = '\'';
+    for (const char *c = argument; *c && at + 5 < size; c++) {
+        if (*c == '\'')
+            at += (size_t)snprintf(out + at, size - at, "'\\''");
+        else
+            out[at++] = *c == '\n' ? ' ' : *c; /* it stands in a comment line */
+    }
+    if (at + 1 < size) out[at++] = '\'';
+    out[at < size ? at : size - 1] = 0;
+    return at;
+}
+
 static void join_command(int argc, char **argv, char *out, size_t size)
 {
     size_t at = (size_t)snprintf(out, size, "invit");
-    for (int i = 0; i < argc && at < size; i++) {
-        bool quote = strpbrk(argv[i], " '\"$&;|<>*?#\n\t") != NULL || !argv[i][0];
-        at += (size_t)snprintf(out + at, size - at, quote ? " '%s'" : " %s", argv[i]);
+    for (int i = 0; i < argc && at + 2 < size; i++) {
+        out[at++] = ' ';
+        at += quote(argv[i], out + at, size - at);
     }
-    for (char *c = out; *c; c++)
-        if (*c == '\n') *c = ' ';
-}
-
-/* Whom an option is for, as its help begins, if that is not this run; else NULL. */
-static const char *meant_for_another(const char *help, const invit_train_options *o)
-{
-    bool imitate = o->method == INVIT_IMITATE;
-    if (imitate && strncmp(help, "reinforce:", 10) == 0) return "--method reinforce";
-    if (!imitate && strncmp(help, "imitate:", 8) == 0) return "--method imitate";
-    if (o->problem == INVIT_TSP && strncmp(help, "CVRP ", 5) == 0) return "cvrp";
-    return NULL;
 }
 
 /* Sets one option, with a remark when it changes something that this run will not look at. */
-static int set_option(const cli_option *option, const char *text, bool quiet, invit_train_options *o,
-                      invit_error *err)
+static int set_option(int i, const char *text, bool quiet, invit_train_options *o, invit_error *err)
 {
+    invit_option_info option;
+    invit_train_option(i, &option);
     char before[600] = "", after[600] = "";
-    invit_train_get(o, option->name, before, sizeof before, NULL);
-    if (invit_train_set(o, option->name, text, err) != INVIT_OK) return cli_bad_usage("%s", err->message);
-    invit_train_get(o, option->name, after, sizeof after, NULL);
-    const char *other = meant_for_another(option->help, o);
-    if (other && !quiet && strcmp(before, after) != 0)
-        cli_warn("--%s %s changes nothing in this run; it is for %s", option->name, text, other);
+    invit_train_get(o, option.key, before, sizeof before, NULL);
+    if (invit_train_set(o, option.key, text, err) != INVIT_OK) return cli_bad_usage("%s", err->message);
+    invit_train_get(o, option.key, after, sizeof after, NULL);
+    if (!quiet && !invit_train_option_counts(o, option.key) && strcmp(before, after) != 0)
+        cli_warn("--%s %s changes nothing in this run; it is for %s", option.key, text, option.only_for);
     return CLI_GO;
 }
 
@@ -188,7 +197,7 @@ static int gather(const values *v, const table *t, const char *problem, int argc
             return cli_bad_usage("--%s cannot change in a resumed run (minutes, steps and threads can)",
                                  name);
         if (strcmp(name, "problem") == 0) continue;
-        int code = set_option(&t->option[i], v->text[i], v->quiet, o, err);
+        int code = set_option(i, v->text[i], v->quiet, o, err);
         if (code != CLI_GO) return code;
     }
     bool minutes = is_flag(argc, argv, "minutes"), steps = is_flag(argc, argv, "steps");

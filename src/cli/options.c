@@ -316,7 +316,7 @@ void cli_print_help(const cli_spec *spec, const void *values)
     }
     putchar('\n');
     print_wrapped(spec->about, 0, 0);
-    printf("\nOptions:\n");
+    if (!spec->options || !spec->options->name || !spec->options->group) printf("\nOptions:\n");
     for (const cli_option *o = spec->options; o && o->name; o++) {
         if (o->hidden) continue;
         if (o->group) printf("\n%s:\n", o->group);

@@ -15,26 +15,26 @@ void inv_pack(float *packed, const float *src, ptrdiff_t n, ptrdiff_t k, ptrdiff
                 *packed++ = j < n ? src[j * sn + i * sk] : 0.0f;
 }
 
-void inv_pack_brief(uint16_t *packed, const float *src, ptrdiff_t n, ptrdiff_t k, ptrdiff_t sn, ptrdiff_t sk)
+void inv_pack_bf16(uint16_t *packed, const float *src, ptrdiff_t n, ptrdiff_t k, ptrdiff_t sn, ptrdiff_t sk)
 {
     for (ptrdiff_t panel = 0; panel < n; panel += INV_PANEL)
         for (ptrdiff_t i = 0; i < k + k % 2; i += 2)
             for (ptrdiff_t j = panel; j < panel + INV_PANEL; j++)
                 for (ptrdiff_t l = i; l < i + 2; l++)
-                    *packed++ = j < n && l < k ? inv_brief(src[j * sn + l * sk]) : 0;
+                    *packed++ = j < n && l < k ? inv_bf16(src[j * sn + l * sk]) : 0;
 }
 
-void inv_pack_bytes(int8_t *packed, const float *src, ptrdiff_t n, ptrdiff_t k, ptrdiff_t sn, ptrdiff_t sk)
+void inv_pack_int8(int8_t *packed, const float *src, ptrdiff_t n, ptrdiff_t k, ptrdiff_t sn, ptrdiff_t sk)
 {
-    for (ptrdiff_t panel = 0; panel < n; panel += INV_PANEL, packed += inv_bytes_panel(k)) {
-        memset(packed, 0, (size_t)inv_bytes_panel(k));
-        int8_t *end = packed + inv_bytes_panel(k) - 8 * INV_PANEL;
+    for (ptrdiff_t panel = 0; panel < n; panel += INV_PANEL, packed += inv_int8_panel(k)) {
+        memset(packed, 0, (size_t)inv_int8_panel(k));
+        int8_t *end = packed + inv_int8_panel(k) - 8 * INV_PANEL;
         for (ptrdiff_t j = 0; j < INV_PANEL && panel + j < n; j++) {
             const float *column = src + (panel + j) * sn;
             float most = 0;
             for (ptrdiff_t i = 0; i < k; i++)
                 if (!(fabsf(column[i * sk]) <= most)) most = fabsf(column[i * sk]);
-            float unit = most / INV_BYTES_MOST, finer = most > 0 ? INV_BYTES_MOST / most : 0;
+            float unit = most / INV_INT8_MOST, finer = most > 0 ? INV_INT8_MOST / most : 0;
             int32_t extra = 0;
             for (ptrdiff_t i = 0; i < k; i++) {
                 int8_t whole = (int8_t)lrintf(column[i * sk] * finer);

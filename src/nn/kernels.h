@@ -30,11 +30,11 @@ static inline size_t inv_packed_size(ptrdiff_t n, ptrdiff_t k)
 /* Packs B[k][n] = src[n * sn + k * sk]; columns past n are zero. */
 void inv_pack(float *packed, const float *src, ptrdiff_t n, ptrdiff_t k, ptrdiff_t sn, ptrdiff_t sk);
 
-/* Brief weights are bfloat16, the upper half of a float: half the size, and where the machine multiplies them
- * in pairs twice as fast. They are packed in panels too, two values of k side by side. Rows of at most
- * INV_BRIEF_DEPTH. */
-#define INV_BRIEF_DEPTH 512
-static inline uint16_t inv_brief(float x)
+/* bf16 weights are the upper half of a float: half the size, and on CPUs with AVX-512 BF16
+ * twice as fast. They are packed in panels too, two values of k side by side. Rows of at most
+ * INV_BF16_DEPTH. */
+#define INV_BF16_DEPTH 512
+static inline uint16_t inv_bf16(float x)
 {
     union {
         float value;
@@ -43,27 +43,27 @@ static inline uint16_t inv_brief(float x)
     if (x != x) return 0x7fc0;
     return (uint16_t)((u.bits + 0x7fff + (u.bits >> 16 & 1)) >> 16); /* to nearest, ties to even */
 }
-static inline size_t inv_brief_size(ptrdiff_t n, ptrdiff_t k) /* in bfloat16s */
+static inline size_t inv_bf16_size(ptrdiff_t n, ptrdiff_t k) /* in bfloat16s */
 {
     return inv_packed_size(n, k + k % 2);
 }
-void inv_pack_brief(uint16_t *packed, const float *src, ptrdiff_t n, ptrdiff_t k, ptrdiff_t sn, ptrdiff_t sk);
+void inv_pack_bf16(uint16_t *packed, const float *src, ptrdiff_t n, ptrdiff_t k, ptrdiff_t sn, ptrdiff_t sk);
 
-/* Byte weights are whole numbers from -127 to 127, each column in a unit of its own: a quarter of the size,
- * and where the machine multiplies them in fours four times as fast. Panels hold four values of k side by
+/* int8 weights are quantised: whole numbers from -127 to 127, each column in a unit of its own: a quarter of the size,
+ * and on CPUs with AVX-512 VNNI four times as fast. Panels hold four values of k side by
  * side and end with 16 units (floats) and 128 times the sums of the columns (32-bit). Rows of at most
- * INV_BYTES_DEPTH. */
-#define INV_BYTES_DEPTH 512
-#define INV_BYTES_MOST  127.0f
-static inline ptrdiff_t inv_bytes_panel(ptrdiff_t k) /* bytes of a panel */
+ * INV_INT8_DEPTH. */
+#define INV_INT8_DEPTH 512
+#define INV_INT8_MOST  127.0f
+static inline ptrdiff_t inv_int8_panel(ptrdiff_t k) /* bytes of a panel */
 {
     return ((k + 3) / 4 + 2) * 4 * INV_PANEL;
 }
-static inline size_t inv_bytes_size(ptrdiff_t n, ptrdiff_t k)
+static inline size_t inv_int8_size(ptrdiff_t n, ptrdiff_t k)
 {
-    return (size_t)((n + INV_PANEL - 1) / INV_PANEL * inv_bytes_panel(k));
+    return (size_t)((n + INV_PANEL - 1) / INV_PANEL * inv_int8_panel(k));
 }
-void inv_pack_bytes(int8_t *packed, const float *src, ptrdiff_t n, ptrdiff_t k, ptrdiff_t sn, ptrdiff_t sk);
+void inv_pack_int8(int8_t *packed, const float *src, ptrdiff_t n, ptrdiff_t k, ptrdiff_t sn, ptrdiff_t sk);
 
 typedef enum inv_epilogue {
     INV_STORE, /* C = A B + bias          */
@@ -106,20 +106,20 @@ typedef struct inv_kernels {
      * NULL) is not > 0, 0 is stored: ReLU's derivative. */
     void (*gemm)(int M, int N, int K, const float *A, ptrdiff_t lda, const float *B, float *C, ptrdiff_t ldc,
                  const float *bias, inv_epilogue epilogue, const float *mask);
-    /* The same from brief weights, K <= INV_BRIEF_DEPTH: A is rounded like them, sums are floats. NULL where
+    /* The same from bf16 weights, K <= INV_BF16_DEPTH: A is rounded like them, sums are floats. NULL where
      * the machine has no such products. */
-    void (*gemm_brief)(int M, int N, int K, const float *A, ptrdiff_t lda, const uint16_t *B, float *C,
-                       ptrdiff_t ldc, const float *bias, inv_epilogue epilogue, const float *mask);
-    /* The same from byte weights, K <= INV_BYTES_DEPTH, without a mask: a row of A is rounded to bytes, too,
+    void (*gemm_bf16)(int M, int N, int K, const float *A, ptrdiff_t lda, const uint16_t *B, float *C,
+                      ptrdiff_t ldc, const float *bias, inv_epilogue epilogue, const float *mask);
+    /* The same from int8 weights, K <= INV_INT8_DEPTH, without a mask: a row of A is quantised, too,
      * in a unit of its own; sums are exact. NULL likewise. */
-    void (*gemm_bytes)(int M, int N, int K, const float *A, ptrdiff_t lda, const int8_t *B, float *C,
-                       ptrdiff_t ldc, const float *bias, inv_epilogue epilogue);
+    void (*gemm_int8)(int M, int N, int K, const float *A, ptrdiff_t lda, const int8_t *B, float *C,
+                      ptrdiff_t ldc, const float *bias, inv_epilogue epilogue);
     /* W[N][K] += Y[M][N]^T X[M][K]: the gradient of a weight. Rows of X have room for whole panels. */
     void (*gemm_tn)(int M, int N, int K, const float *Y, ptrdiff_t ldy, const float *X, ptrdiff_t ldx,
                     float *W, ptrdiff_t ldw);
-    /* The same with both rounded, N and K <= INV_BRIEF_DEPTH; NULL likewise. Rows of Y have room, too. */
-    void (*gemm_tn_brief)(int M, int N, int K, const float *Y, ptrdiff_t ldy, const float *X, ptrdiff_t ldx,
-                          float *W, ptrdiff_t ldw);
+    /* The same with both rounded, N and K <= INV_BF16_DEPTH; NULL likewise. Rows of Y have room, too. */
+    void (*gemm_tn_bf16)(int M, int N, int K, const float *Y, ptrdiff_t ldy, const float *X, ptrdiff_t ldx,
+                         float *W, ptrdiff_t ldw);
     /* sums[N] += column sums of Y[M][N]: the gradient of a bias. */
     void (*column_sums)(int M, int N, const float *Y, ptrdiff_t ldy, float *sums);
     void (*attend)(const inv_attention *a);

@@ -1,13 +1,12 @@
 /* The kernels in GCC/clang vector extensions, for vectors of VECTOR_BYTES; included once per instruction set
  * with VECTOR_BYTES, TILE_ROWS (rows of a register tile), KERNELS (the table's symbol) and KERNELS_NAME
- * defined, BRIEF where the machine multiplies pairs of bfloat16, and BYTES where it multiplies fours of
- * bytes. */
+ * defined, BF16 for CPUs with AVX-512 BF16, and INT8 for those with AVX-512 VNNI. */
 #include "nn/kernels.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
-#if defined(BRIEF) || defined(BYTES)
+#if defined(BF16) || defined(INT8)
 #include <immintrin.h>
 #endif
 
@@ -299,11 +298,11 @@ static void gemm(int M, int N, int K, const float *A, ptrdiff_t lda, const float
     }
 }
 
-#ifdef BRIEF
-#include "nn/kernels_brief.h"
+#ifdef BF16
+#include "nn/kernels_bf16.h"
 #endif
-#ifdef BYTES
-#include "nn/kernels_bytes.h"
+#ifdef INT8
+#include "nn/kernels_int8.h"
 #endif
 #undef TILE
 #undef TILE_CASE
@@ -615,12 +614,12 @@ static double fma_burst(long rounds, float *sink)
 
 const inv_kernels KERNELS = {.name = KERNELS_NAME,
                              .gemm = gemm,
-#ifdef BRIEF
-                             .gemm_brief = gemm_brief,
-                             .gemm_tn_brief = gemm_tn_brief,
+#ifdef BF16
+                             .gemm_bf16 = gemm_bf16,
+                             .gemm_tn_bf16 = gemm_tn_bf16,
 #endif
-#ifdef BYTES
-                             .gemm_bytes = gemm_bytes,
+#ifdef INT8
+                             .gemm_int8 = gemm_int8,
 #endif
                              .gemm_tn = gemm_tn,
                              .column_sums = column_sums,

@@ -25,7 +25,7 @@ static bool grows(const inv_config *a, const inv_config *b)
     return a->problem == b->problem && a->dim == b->dim && a->ff == b->ff && a->heads == b->heads &&
            a->state_layers <= b->state_layers && a->action_layers <= b->action_layers &&
            a->decoder_layers == b->decoder_layers && a->action_k == b->action_k &&
-           a->invariant == b->invariant && a->turned == b->turned;
+           a->invariant == b->invariant && a->canonical_frame == b->canonical_frame;
 }
 
 /* Where a tensor of an encoder layer belongs: "<view>encoder.<kind>_layers.<layer><rest>". */

@@ -1,7 +1,7 @@
 /* The invariant layer: a view's points in a frame of its own, as inputs of the first encoder layer.
  *
  * As published, the frame is the view's bounding box: it makes no difference where a view lies and how large
- * it is, but how it is turned does. Turned views (config.turned) leave that out as well. The frame's origin
+ * it is, but its rotation does. A canonical frame (config.canonical_frame) leaves that out as well. Its origin
  * is `last`, its unit the distance to the farthest neighbour, its first axis points to `first`, and it is
  * mirrored so that the candidates' centre lies to the left. A rotated or mirrored view then is the same
  * input, and what is learned of one is known of all. `first`, often far outside the view, counts
@@ -41,8 +41,8 @@ static double length(const double v[2])
 }
 
 /* Looking from `last`: first decides where ahead is, the candidates' centre where left is. Standing on first,
- * the centre and the nearest candidate do. All views of a state are turned alike, however many there are. */
-static inv_view_frame turned_view(const inv_state *s, int32_t neighbours)
+ * the centre and the nearest candidate do. All views of a state have the same axes. */
+static inv_view_frame canonical_view(const inv_state *s, int32_t neighbours)
 {
     double first[2], centre[2] = {0, 0}, nearest[2] = {0, 0}, d[2], radius = 0;
     from_last(s, s->first, first);
@@ -69,7 +69,7 @@ static inv_view_frame turned_view(const inv_state *s, int32_t neighbours)
 inv_view_frame inv_frame_of_view(const inv_config *c, const inv_state *s, int32_t neighbours)
 {
     if (!c->invariant) return (inv_view_frame){{0, 0}, 1, {1, 0}, {0, 1}};
-    return c->turned ? turned_view(s, neighbours) : bounding_box(s, neighbours);
+    return c->canonical_frame ? canonical_view(s, neighbours) : bounding_box(s, neighbours);
 }
 
 void inv_view_point(const inv_config *c, const inv_view_frame *f, const float *xy, bool first, float out[2])
@@ -78,7 +78,7 @@ void inv_view_point(const inv_config *c, const inv_view_frame *f, const float *x
     out[0] = (x * f->ahead[0] + y * f->ahead[1]) / f->scale;
     out[1] = (x * f->left[0] + y * f->left[1]) / f->scale;
     if (!first || !c->invariant) return;
-    if (c->turned) {
+    if (c->canonical_frame) {
         float far = sqrtf(out[0] * out[0] + out[1] * out[1]), shrink = far > 1 ? (1 + logf(far)) / far : 1;
         if (isfinite(far)) {
             out[0] *= shrink, out[1] *= shrink;

@@ -57,9 +57,9 @@ invit_status inv_config_check(const inv_config *c, invit_error *err)
                             "model: state_k %d is smaller than the %d of the view before it", c->state_k[i],
                             before);
     }
-    if (c->turned && !c->invariant)
+    if (c->canonical_frame && !c->invariant)
         return inv_fail(err, INVIT_ERR_INPUT,
-                        "model: views are turned by the invariant layer, and it is off");
+                        "model: canonical frames are made by the invariant layer, and it is off");
     return INVIT_OK;
 }
 

@@ -19,7 +19,7 @@ typedef struct inv_config {
     int32_t state_views;            /* number of state views                                    1 */
     int32_t state_k[INV_MAX_VIEWS]; /* k_i, increasing                                  35 */
     bool invariant;                 /* the invariant layer is on                             true */
-    bool turned;                    /* it turns the views too: not as published             false */
+    bool canonical_frame;           /* it leaves out rotation and reflection too: not as published  false */
 } inv_config;
 
 /* One named tensor; `offset` counts floats in the parameter block. Row-major, as PyTorch stores weight[out][in]. */

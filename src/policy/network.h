@@ -17,11 +17,11 @@
  */
 typedef struct inv_affine {
     int32_t out, in;
-    float *forward, *backward;    /* NULL where not needed                                    */
-    uint16_t *brief, *brief_back; /* the same in bfloat16, used instead if not NULL        */
-    int8_t *bytes;                /* the same in bytes, likewise, forward only                */
-    float *bias;                  /* NULL if none; room for whole panels                      */
-    size_t w, b;                  /* where W and b live in the parameter (or folded) block    */
+    float *forward, *backward;  /* NULL where not needed                                    */
+    uint16_t *bf16, *bf16_back; /* the same in bf16, used instead if not NULL        */
+    int8_t *int8;               /* the same in int8, likewise, forward only                */
+    float *bias;                /* NULL if none; room for whole panels                      */
+    size_t w, b;                /* where W and b live in the parameter (or folded) block    */
 } inv_affine;
 
 typedef struct inv_norm {
@@ -62,7 +62,7 @@ typedef struct inv_decoder_layer {
 struct inv_prepared {
     inv_config config;
     const inv_kernels *kernels;
-    bool training, brief, bytes;
+    bool training, bf16, int8;
     int32_t views;              /* action view first, then the state views                 */
     inv_encoder *encoder;       /* [views]                                                 */
     inv_affine query;           /* query_mlp                                               */
@@ -188,10 +188,10 @@ void inv_decoder_backward(inv_policy *p, const inv_state *states, int32_t count,
 static inline void inv_affine_forward(const inv_kernels *k, const inv_affine *a, int M, const float *x,
                                       ptrdiff_t ldx, float *y, ptrdiff_t ldy, inv_epilogue epilogue)
 {
-    if (a->bytes)
-        k->gemm_bytes(M, a->out, a->in, x, ldx, a->bytes, y, ldy, a->bias, epilogue);
-    else if (a->brief)
-        k->gemm_brief(M, a->out, a->in, x, ldx, a->brief, y, ldy, a->bias, epilogue, NULL);
+    if (a->int8)
+        k->gemm_int8(M, a->out, a->in, x, ldx, a->int8, y, ldy, a->bias, epilogue);
+    else if (a->bf16)
+        k->gemm_bf16(M, a->out, a->in, x, ldx, a->bf16, y, ldy, a->bias, epilogue, NULL);
     else
         k->gemm(M, a->out, a->in, x, ldx, a->forward, y, ldy, a->bias, epilogue, NULL);
 }
@@ -200,8 +200,8 @@ static inline void inv_affine_backward(const inv_kernels *k, const inv_affine *a
                                        ptrdiff_t ldy, float *dx, ptrdiff_t ldx, inv_epilogue epilogue,
                                        const float *hidden)
 {
-    if (a->brief_back)
-        k->gemm_brief(M, a->in, a->out, dy, ldy, a->brief_back, dx, ldx, NULL, epilogue, hidden);
+    if (a->bf16_back)
+        k->gemm_bf16(M, a->in, a->out, dy, ldy, a->bf16_back, dx, ldx, NULL, epilogue, hidden);
     else
         k->gemm(M, a->in, a->out, dy, ldy, a->backward, dx, ldx, NULL, epilogue, hidden);
 }
@@ -209,8 +209,8 @@ static inline void inv_affine_backward(const inv_kernels *k, const inv_affine *a
 static inline void inv_affine_gradient(const inv_kernels *k, const inv_affine *a, int M, const float *dy,
                                        ptrdiff_t ldy, const float *x, ptrdiff_t ldx, float *grad)
 {
-    if (a->brief_back)
-        k->gemm_tn_brief(M, a->out, a->in, dy, ldy, x, ldx, grad + a->w, a->in);
+    if (a->bf16_back)
+        k->gemm_tn_bf16(M, a->out, a->in, dy, ldy, x, ldx, grad + a->w, a->in);
     else
         k->gemm_tn(M, a->out, a->in, dy, ldy, x, ldx, grad + a->w, a->in);
     if (a->bias) k->column_sums(M, a->out, dy, ldy, grad + a->b);

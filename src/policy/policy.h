@@ -15,13 +15,13 @@ typedef struct inv_prepared inv_prepared; /* folded, packed weights; read-only o
 typedef struct inv_policy inv_policy;     /* one thread's activations                                  */
 
 /* What weights are for: forward only, or backward too; in single precision, or with the encoders' large
- * products in bfloat16 or, forward only, in bytes, where the machine multiplies these. */
+ * products in bf16 (AVX-512 BF16) or, forward only, in int8 (AVX-512 VNNI), where the CPU has them. */
 typedef enum inv_purpose {
     INV_EXACT = 0,
     INV_TRAINING = 1,
-    INV_BRIEF = 2,
-    INV_BRIEF_TRAINING = INV_BRIEF | INV_TRAINING,
-    INV_QUICK = 4,
+    INV_PURPOSE_BF16 = 2,
+    INV_BF16_TRAINING = INV_PURPOSE_BF16 | INV_TRAINING,
+    INV_PURPOSE_INT8 = 4,
 } inv_purpose;
 invit_status inv_prepared_create(const struct invit_model *m, inv_purpose purpose, inv_prepared **out,
                                  invit_error *err);

@@ -39,22 +39,22 @@ typedef enum direction {
     FORWARD = 1,
     BACKWARD = 2,
     BOTH = 3,
-    BRIEF = 4,
-    BYTES = 8
-} direction; /* in bfloat16, in bytes */
+    BF16 = 4,
+    INT8 = 8
+} direction; /* the last two: storage, instead of fp32 */
 
 static void plan_packed(arena *a, inv_affine *x, int32_t out, int32_t in, direction need)
 {
-    bool brief = need & BRIEF && in <= INV_BRIEF_DEPTH && out <= INV_BRIEF_DEPTH;
-    bool bytes = need & BYTES && in <= INV_BYTES_DEPTH;
+    bool bf16 = need & BF16 && in <= INV_BF16_DEPTH && out <= INV_BF16_DEPTH;
+    bool int8 = need & INT8 && in <= INV_INT8_DEPTH;
     bool forward = need & FORWARD, backward = need & BACKWARD;
     x->out = out;
     x->in = in;
-    x->forward = forward && !brief && !bytes ? take(a, inv_packed_size(out, in)) : NULL;
-    x->backward = backward && !brief ? take(a, inv_packed_size(in, out)) : NULL;
-    x->brief = forward && brief ? (uint16_t *)take(a, (inv_brief_size(out, in) + 1) / 2) : NULL;
-    x->bytes = forward && bytes ? (int8_t *)take(a, (inv_bytes_size(out, in) + 3) / 4) : NULL;
-    x->brief_back = backward && brief ? (uint16_t *)take(a, (inv_brief_size(in, out) + 1) / 2) : NULL;
+    x->forward = forward && !bf16 && !int8 ? take(a, inv_packed_size(out, in)) : NULL;
+    x->backward = backward && !bf16 ? take(a, inv_packed_size(in, out)) : NULL;
+    x->bf16 = forward && bf16 ? (uint16_t *)take(a, (inv_bf16_size(out, in) + 1) / 2) : NULL;
+    x->int8 = forward && int8 ? (int8_t *)take(a, (inv_int8_size(out, in) + 3) / 4) : NULL;
+    x->bf16_back = backward && bf16 ? (uint16_t *)take(a, (inv_bf16_size(in, out) + 1) / 2) : NULL;
 }
 
 /* A layer "prefix[index]name.weight" with its bias. */
@@ -90,7 +90,7 @@ static void plan_encoder(inv_prepared *w, arena *a, arena *fold, const struct in
     inv_encoder *enc = &w->encoder[e];
     char prefix[64], p[128];
     bool cvrp = c->problem == INVIT_CVRP;
-    direction need = (w->training ? BOTH : FORWARD) | (w->brief ? BRIEF : 0) | (w->bytes ? BYTES : 0);
+    direction need = (w->training ? BOTH : FORWARD) | (w->bf16 ? BF16 : 0) | (w->int8 ? INT8 : 0);
     int32_t d = c->dim, group = cvrp ? 4 : 3;
     if (e == 0)
         snprintf(prefix, sizeof prefix, "action_encoder.");
@@ -196,8 +196,8 @@ invit_status inv_prepared_create(const struct invit_model *m, inv_purpose purpos
     w->config = *c;
     w->kernels = inv_kernels_best();
     w->training = purpose & INV_TRAINING;
-    w->bytes = purpose & INV_QUICK && w->kernels->gemm_bytes;
-    w->brief = purpose & INV_BRIEF && w->kernels->gemm_brief;
+    w->int8 = purpose & INV_PURPOSE_INT8 && w->kernels->gemm_int8;
+    w->bf16 = purpose & INV_PURPOSE_BF16 && w->kernels->gemm_bf16;
     w->views = c->state_views + 1;
     size_t inner = (size_t)(c->decoder_layers - 1), heads = (size_t)c->heads;
     bool ok = (w->encoder = calloc((size_t)w->views, sizeof *w->encoder)) != NULL;
@@ -380,9 +380,9 @@ static void pack_affine(inv_affine *a, const float *weights, const float *param)
 {
     const float *w = weights + a->w;
     if (a->forward) inv_pack(a->forward, w, a->out, a->in, a->in, 1);
-    if (a->bytes) inv_pack_bytes(a->bytes, w, a->out, a->in, a->in, 1);
-    if (a->brief) inv_pack_brief(a->brief, w, a->out, a->in, a->in, 1);
-    if (a->brief_back) inv_pack_brief(a->brief_back, w, a->in, a->out, 1, a->in);
+    if (a->int8) inv_pack_int8(a->int8, w, a->out, a->in, a->in, 1);
+    if (a->bf16) inv_pack_bf16(a->bf16, w, a->out, a->in, a->in, 1);
+    if (a->bf16_back) inv_pack_bf16(a->bf16_back, w, a->in, a->out, 1, a->in);
     if (a->backward) inv_pack(a->backward, w, a->in, a->out, 1, a->in);
     if (a->bias) memcpy(a->bias, param + a->b, (size_t)a->out * sizeof(float));
 }

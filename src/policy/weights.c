@@ -102,8 +102,11 @@ invit_status inv_config_from_metadata(const json_t *metadata, const char *file, 
     INV_CHECK(get_text(metadata, "state_k", file, &text, err));
     INV_CHECK(parse_views(text, file, &c, err));
     INV_CHECK(get_flag(metadata, "invariant", file, &c.invariant, err));
-    if (json_object_get(metadata, "turned")) /* published models know nothing of it */
-        INV_CHECK(get_flag(metadata, "turned", file, &c.turned, err));
+    /* published models have neither; version 0.1 called it "turned" */
+    if (json_object_get(metadata, "canonical_frame"))
+        INV_CHECK(get_flag(metadata, "canonical_frame", file, &c.canonical_frame, err));
+    else if (json_object_get(metadata, "turned"))
+        INV_CHECK(get_flag(metadata, "turned", file, &c.canonical_frame, err));
     INV_CHECK(inv_config_check(&c, err));
     *out = c;
     return INVIT_OK;
@@ -124,7 +127,10 @@ json_t *inv_config_to_metadata(const inv_config *c)
     snprintf(text + n, sizeof text - (size_t)n, "]");
     json_object_set_new(m, "state_k", json_string(text));
     json_object_set_new(m, "invariant", json_string(c->invariant ? "True" : "False"));
-    if (c->turned) json_object_set_new(m, "turned", json_string("True"));
+    if (c->canonical_frame) {
+        json_object_set_new(m, "canonical_frame", json_string("True"));
+        json_object_set_new(m, "turned", json_string("True")); /* for version 0.1, which reads only this */
+    }
     return m;
 }
 

@@ -85,10 +85,10 @@ void inv_choose_decoding(const invit_instance *p, const inv_config *c, inv_rollo
 {
     enum { SMALL_CVRP = 200 };
     bool cvrp = p->problem == INVIT_CVRP, small = cvrp && p->n <= SMALL_CVRP;
-    int32_t differ = !c->turned ? o->rollouts : cvrp || o->path ? 1 : p->n;
+    int32_t differ = !c->canonical_frame ? o->rollouts : cvrp || o->path ? 1 : p->n;
     o->greedy = small ? 1 : differ;
     o->decode = o->greedy < o->rollouts ? INVIT_DECODE_SAMPLE : INVIT_DECODE_GREEDY;
-    o->temperature = c->turned ? fmin(1.5, 10 / sqrt((double)p->n)) : 0.7;
+    o->temperature = c->canonical_frame ? fmin(1.5, 10 / sqrt((double)p->n)) : 0.7;
 }
 
 /* ---- slots --------------------------------------------------------------------------------------------- */

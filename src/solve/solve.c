@@ -103,7 +103,7 @@ static invit_status construct_invit(run *r, invit_error *err)
     /* Nobody decides in less than 5 us: on a huge instance do not even begin. */
     if (share < 5e-6 * (double)r->p->n) return INVIT_OK;
     INV_TRY(inv_index_create(r->p, &index, err));
-    INV_TRY(inv_prepared_create(r->model, INV_QUICK, &weights, err));
+    INV_TRY(inv_prepared_create(r->model, INV_PURPOSE_INT8, &weights, err));
     int64_t stops = r->p->n - (r->p->problem == INVIT_CVRP ? 1 : 0);
     inv_rollout_options o = {.rollouts = r->o.rollouts ? r->o.rollouts : invit_default_rollouts(stops),
                              .decode = r->o.decode,
@@ -184,7 +184,7 @@ static invit_status rebuild(run *r, const inv_improve_options *o, invit_error *e
 {
     inv_improve_stats stats = {0};
     inv_prepared *weights = NULL;
-    INV_CHECK(inv_prepared_create(r->model, INV_QUICK, &weights, err));
+    INV_CHECK(inv_prepared_create(r->model, INV_PURPOSE_INT8, &weights, err));
     invit_status status = inv_reconstruct(r->p, &r->model->config, weights, &r->solution, o, &stats, err);
     inv_prepared_destroy(weights);
     r->result.iterations += stats.iterations;

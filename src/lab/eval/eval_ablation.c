@@ -73,7 +73,7 @@ static invit_status train_options(const invit_ablation_options *o, int v, invit_
         0; /* all the time goes into training, and the last weights count */
     t->heads = x->heads;
     t->invariant = x->invariant;
-    t->turned = false; /* the paper's variants */
+    t->canonical_frame = false; /* the paper's variants */
     if (o->method == INVIT_IMITATE)
         t->walks = x->copies;
     else

@@ -189,7 +189,7 @@ invit_status invit_measure_policy(const invit_instance *p, const invit_model *mo
     b.threads = inv_threads(threads);
     pthread_mutex_init(&b.lock, NULL);
     INV_TRY(inv_index_create(p, &b.index, err));
-    INV_TRY(inv_prepared_create(model, INV_QUICK, &weights, err));
+    INV_TRY(inv_prepared_create(model, INV_PURPOSE_INT8, &weights, err));
     b.weights = weights;
     inv_parallel(b.threads, run_lane, &b);
     if (b.status != INVIT_OK) {

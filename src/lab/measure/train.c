@@ -1,6 +1,7 @@
 /* How fast training is, relative to the machine's peak measured in the same run. */
-#include "invit_lab.h"
-#include "lab/train/trainer.h"
+#include "lab/train/data/demonstration.h"
+#include "lab/train/data/length.h"
+#include "lab/train/run/trainer.h"
 
 #include "base/clock.h"
 #include "base/parallel.h"
@@ -25,7 +26,7 @@ static invit_status timed_steps(inv_trainer *t, double seconds, const double *co
     return INVIT_OK;
 }
 
-/* The pool holds every state that will be needed before the clock starts. */
+/* The replay buffer holds every state that will be needed before the clock starts. */
 static invit_status bench_imitate(invit_train_options *o, inv_comm *comm, double seconds,
                                   invit_train_speed *s, invit_error *err)
 {
@@ -36,16 +37,16 @@ static invit_status bench_imitate(invit_train_options *o, inv_comm *comm, double
     o->effort = 0.05; /* the quality of labels does not matter here */
     o->share = 1;
     INV_TRY(inv_trainer_create(o, NULL, comm, &t, err));
-    o->pool = (int64_t)(3000 * (seconds + 1)) + o->batch;
-    INV_TRY(inv_step(t, err)); /* fills the pool */
-    o->pool = 1;
+    o->replay_buffer = (int64_t)(3000 * (seconds + 1)) + o->batch;
+    INV_TRY(inv_step(t, err)); /* fills the buffer */
+    o->replay_buffer = 1;
     double left = 0;
-    for (int32_t l = 0; l < t->lanes; l++) left += t->lane[l].pool.count;
+    for (int32_t l = 0; l < t->lanes; l++) left += t->lane[l].buffer.count;
     inv_comm_sum_doubles(comm, &left, 1);
-    double peak = inv_measure_peak(inv_team_size(t->team), 0.5);
+    double peak = inv_measure_peak(inv_thread_pool_size(t->pool), 0.5);
     double before = t->s.tally.states;
     INV_TRY(timed_steps(t, seconds, &t->s.tally.states, &s->imitate_rate, err));
-    s->peak_gflops = 0.5 * (peak + inv_measure_peak(inv_team_size(t->team), 0.5));
+    s->peak_gflops = 0.5 * (peak + inv_measure_peak(inv_thread_pool_size(t->pool), 0.5));
     inv_comm_sum_doubles(comm, &s->peak_gflops, 1);
     double reduce = inv_now(); /* the sum over ranks alone */
     for (int i = 0; i < 10; i++) inv_comm_sum_floats(comm, t->lane[0].grad, t->model->params);
@@ -66,7 +67,7 @@ static invit_status bench_reinforce(invit_train_options *o, inv_comm *comm, doub
     o->share = 1;
     o->augment = 16;
     o->lanes = 8;
-    o->doubt = 0;
+    o->min_p = 0;
     strcpy(o->baseline, "greedy");
     INV_TRY(inv_trainer_create(o, NULL, comm, &t, err));
     double began = inv_now(), states = t->s.tally.states;
@@ -77,46 +78,46 @@ done:
     return status;
 }
 
-enum { TEACHER_SIZE = 100, TEACHER_MOST = 4096 };
-static const double more_effort = 20; /* what the teacher's usual effort is measured against */
+enum { EXPERT_SIZE = 100, EXPERT_MOST = 4096 };
+static const double more_effort = 20; /* what the expert's usual effort is measured against */
 
-static invit_status teach_one(inv_teacher *t, inv_lesson *l, invit_problem problem, int i, double effort,
-                              double *length, invit_error *err)
+static invit_status solve_one(inv_expert *e, inv_demonstration *d, invit_problem problem, int i,
+                              double effort, double *length, invit_error *err)
 {
     invit_instance *p = NULL;
     inv_rng rng;
     inv_rng_init(&rng, 1, (uint64_t)i);
-    INV_CHECK(invit_generate(problem, INVIT_UNIFORM, TEACHER_SIZE, 1, (uint64_t)i, &p, err));
-    invit_status status = inv_lesson_teach(l, t, p, effort, &rng, err);
-    if (status == INVIT_OK) *length = inv_order_length(p, l->order, l->count);
+    INV_CHECK(invit_generate(problem, INVIT_UNIFORM, EXPERT_SIZE, 1, (uint64_t)i, &p, err));
+    invit_status status = inv_demonstration_solve(d, e, p, effort, &rng, err);
+    if (status == INVIT_OK) *length = inv_order_length(p, d->order, d->count);
     invit_instance_destroy(p);
     return status;
 }
 
 /* One thread by its own processor time; then, for as long again, the first instances with more effort. */
-static invit_status bench_teacher(invit_problem problem, double seconds, invit_train_speed *s,
-                                  invit_error *err)
+static invit_status bench_expert(invit_problem problem, double seconds, invit_train_speed *s,
+                                 invit_error *err)
 {
-    double *length = malloc(TEACHER_MOST * sizeof *length);
-    if (!length) return inv_no_memory(err, TEACHER_MOST * sizeof *length);
-    inv_teacher *t = NULL;
-    inv_lesson l = {0};
+    double *length = malloc(EXPERT_MOST * sizeof *length);
+    if (!length) return inv_no_memory(err, EXPERT_MOST * sizeof *length);
+    inv_expert *e = NULL;
+    inv_demonstration d = {0};
     invit_status status;
     int solved = 0, again = 0;
     double began = inv_cpu_now(), better, sum = 0;
-    INV_TRY(inv_teacher_create(&t, err));
-    INV_TRY(inv_lesson_init(&l, TEACHER_SIZE + 1, err));
-    for (; solved < TEACHER_MOST && inv_cpu_now() < began + seconds; solved++)
-        INV_TRY(teach_one(t, &l, problem, solved, 1, &length[solved], err));
-    s->teacher_rate = solved / (inv_cpu_now() - began);
+    INV_TRY(inv_expert_create(&e, err));
+    INV_TRY(inv_demonstration_init(&d, EXPERT_SIZE + 1, err));
+    for (; solved < EXPERT_MOST && inv_cpu_now() < began + seconds; solved++)
+        INV_TRY(solve_one(e, &d, problem, solved, 1, &length[solved], err));
+    s->expert_rate = solved / (inv_cpu_now() - began);
     for (began = inv_cpu_now(); again < solved && inv_cpu_now() < began + seconds; again++) {
-        INV_TRY(teach_one(t, &l, problem, again, more_effort, &better, err));
+        INV_TRY(solve_one(e, &d, problem, again, more_effort, &better, err));
         sum += length[again] / better - 1;
     }
-    s->teacher_gap = sum / again;
+    s->expert_gap = sum / again;
 done:
-    inv_lesson_destroy(&l);
-    inv_teacher_destroy(t);
+    inv_demonstration_destroy(&d);
+    inv_expert_destroy(e);
     free(length);
     return status;
 }
@@ -134,7 +135,7 @@ invit_status invit_train_measure(const invit_train_options *options, double seco
     INV_TRY(bench_imitate(&o, comm, seconds, speed, err));
     o = *options;
     INV_TRY(bench_reinforce(&o, comm, seconds, speed, err));
-    INV_TRY(bench_teacher(options->problem, seconds, speed, err));
+    INV_TRY(bench_expert(options->problem, seconds, speed, err));
     getrusage(RUSAGE_SELF, &usage);
     speed->peak_bytes = (double)usage.ru_maxrss * 1024;
 done:

@@ -15,7 +15,7 @@ invit_model_summary invit_model_describe(const invit_model *m)
                              .views = c->state_views + 1,
                              .view = {c->action_k},
                              .invariant = c->invariant,
-                             .turned = c->turned,
+                             .canonical_frame = c->canonical_frame,
                              .parameters = (int64_t)m->params,
                              .tensors = m->tensors};
     for (int32_t i = 0; i < c->state_views; i++) s.view[i + 1] = c->state_k[i];

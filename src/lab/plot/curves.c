@@ -233,12 +233,12 @@ typedef struct panel {
 
 static const panel panels[] = {
     {.title = "loss", .keys = {"loss"}, .noisy = true, .factor = 1},
-    {.title = "accuracy: share of states where the teacher's choice is the likeliest",
+    {.title = "accuracy: share of states where the expert's choice is the likeliest",
      .y_unit = " %",
      .keys = {"accuracy"},
      .noisy = true,
      .factor = 100},
-    {.title = "validation: gap to the teacher", .y_unit = " %", .keys = {"*gap"}, .factor = 100},
+    {.title = "validation: gap to the expert", .y_unit = " %", .keys = {"*gap"}, .factor = 100},
     {.title = "tour length, sampled by the model and of the baseline",
      .keys = {"length", "baseline"},
      .noisy = true,

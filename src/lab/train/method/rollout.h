@@ -1,0 +1,53 @@
+/* Rollouts of a policy on several walks at once: for roll-ins, for REINFORCE and for validation. */
+#ifndef INVIT_LAB_TRAIN_METHOD_ROLLOUT_H
+#define INVIT_LAB_TRAIN_METHOD_ROLLOUT_H
+
+#include "base/rng.h"
+#include "policy/policy.h"
+#include "view/walk.h"
+
+typedef struct inv_roller {
+    int32_t room, candidates;
+    inv_state *state; /* [room] */
+    int32_t *active;  /* [room] walks with a decision to make */
+    float *logp;      /* [room][candidates] */
+} inv_roller;
+
+invit_status inv_roller_init(inv_roller *r, int32_t room, const inv_config *c, invit_error *err);
+void inv_roller_destroy(inv_roller *r);
+
+/* Someone who looks at each decision before it is made: the walk's number, what it sees, and what the policy
+ * thinks of the candidates that could be taken. */
+typedef struct inv_watcher {
+    invit_status (*look)(void *context, int32_t walk, const inv_state *s, const float *logp,
+                         invit_error *err);
+    void *context;
+} inv_watcher;
+
+/* How decisions are sampled. */
+typedef struct inv_sampling {
+    inv_rng *rng;
+    double min_p; /* candidates that are less likely are not taken, except the likeliest */
+} inv_sampling;
+
+/* The policy moves each of the started walks for at most limit[i] steps (NULL: to the end), greedily or, with
+ * `sampling`, at random. `sampling` and `watcher` may be NULL. */
+typedef struct inv_rollout {
+    inv_policy *policy;
+    const inv_config *config;
+    inv_walk **walk;
+    int32_t count;
+    const int32_t *limit;
+    const inv_sampling *sampling;
+    const inv_watcher *watcher;
+} inv_rollout;
+/* *decisions grows by the number of moves. */
+invit_status inv_roll(inv_roller *r, const inv_rollout *o, int64_t *decisions, invit_error *err);
+/* Leaves only `keep` and the candidates that are not less likely than `min_p`, with their chances among
+ * these.
+ */
+void inv_narrow(float *logp, int32_t candidates, double min_p, int32_t keep);
+/* Whether there is more than one. What is not a number counts as a choice, so that it comes to light. */
+bool inv_open(const float *logp, int32_t candidates);
+
+#endif
