@@ -334,7 +334,8 @@ typedef enum invit_construct {
     INVIT_CONSTRUCT_GREEDY,        /* greedy edges (TSP)                                  */
     INVIT_CONSTRUCT_SPACE_FILLING, /* order along a space-filling curve                   */
     INVIT_CONSTRUCT_SAVINGS,       /* Clarke and Wright (CVRP)                            */
-    INVIT_CONSTRUCT_START          /* the caller's solution (reported, not asked for)     */
+    INVIT_CONSTRUCT_START,         /* the caller's solution (reported, not asked for)     */
+    INVIT_CONSTRUCT_INSERTION      /* cheapest insertion, for routes with rules (reported) */
 } invit_construct;
 
 typedef enum invit_improve {

@@ -11,7 +11,7 @@ STATUS_OK = 0
 PROBLEMS = ("tsp", "cvrp")
 METRICS = ("exact", "euc_2d", "ceil_2d", "att", "geo", "haversine", "dimacs")
 DISTRIBUTIONS = ("uniform", "clustered", "explosion", "implosion")
-CONSTRUCTIONS = ("invit", "nearest", "greedy", "space-filling", "savings", "start")
+CONSTRUCTIONS = ("invit", "nearest", "greedy", "space-filling", "savings", "start", "insertion")
 
 
 class InvitError(Exception):

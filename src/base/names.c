@@ -39,8 +39,9 @@ const char *inv_distribution_name(invit_distribution distribution)
 const char *inv_construct_name(invit_construct construct)
 {
     static const char *const names[] = {
-        [INVIT_CONSTRUCT_INVIT] = "invit",     [INVIT_CONSTRUCT_NEAREST] = "nearest",
-        [INVIT_CONSTRUCT_GREEDY] = "greedy",   [INVIT_CONSTRUCT_SPACE_FILLING] = "space-filling",
-        [INVIT_CONSTRUCT_SAVINGS] = "savings", [INVIT_CONSTRUCT_START] = "start"};
+        [INVIT_CONSTRUCT_INVIT] = "invit",        [INVIT_CONSTRUCT_NEAREST] = "nearest",
+        [INVIT_CONSTRUCT_GREEDY] = "greedy",      [INVIT_CONSTRUCT_SPACE_FILLING] = "space-filling",
+        [INVIT_CONSTRUCT_SAVINGS] = "savings",    [INVIT_CONSTRUCT_START] = "start",
+        [INVIT_CONSTRUCT_INSERTION] = "insertion"};
     return NAME(names, construct);
 }

@@ -53,7 +53,7 @@ static invit_status join_by_lists(const invit_instance *p, const inv_neighbours 
             for (int l = 0; l < nb->k && !mutual; l++) mutual = back[l] == i;
             if ((mutual && a > b) || f->other[a] == b) continue;
             double wrong = rng ? 0.8 + 0.4 * inv_rng_double(rng) : 1;
-            links[count++] = (link){wrong * inv_edge(p, a, b), a, b};
+            links[count++] = (link){wrong * inv_distance(p, a, b), a, b};
         }
     }
     qsort(links, count, sizeof *links, by_length);
@@ -67,25 +67,38 @@ static invit_status join_ends(const invit_instance *p, fragments *f, invit_error
 {
     invit_status status = INVIT_OK;
     inv_neighbours nb = {0};
+    inv_rules rules = {.symmetric = true};
     invit_instance ends = {.problem = INVIT_TSP, .metric = p->metric};
     int32_t *node = malloc((size_t)p->n * sizeof *node);
+    bool matrix = p->rules && p->rules->distance;
     ends.xy = malloc(4 * (size_t)f->count * sizeof *ends.xy);
-    if (!node || !ends.xy) {
+    if (matrix) {
+        size_t most = 2 * (size_t)f->count < (size_t)p->n ? 2 * (size_t)f->count : (size_t)p->n;
+        rules.distance = malloc(most * most * sizeof *rules.distance);
+        ends.rules = &rules;
+    }
+    if (!node || !ends.xy || (matrix && !rules.distance)) {
         status = inv_no_memory(err, 4 * (size_t)f->count * sizeof *ends.xy);
         goto done;
     }
     for (int32_t i = 0; i < p->n; i++) {
         if (f->next[i][1] >= 0) continue;
-        ends.xy[2 * (size_t)ends.n] = p->xy[2 * (size_t)i];
-        ends.xy[2 * (size_t)ends.n + 1] = p->xy[2 * (size_t)i + 1];
+        if (!matrix) {
+            ends.xy[2 * (size_t)ends.n] = p->xy[2 * (size_t)i];
+            ends.xy[2 * (size_t)ends.n + 1] = p->xy[2 * (size_t)i + 1];
+        }
         node[ends.n++] = i;
     }
+    for (int32_t i = 0; matrix && i < ends.n; i++)
+        for (int32_t j = 0; j < ends.n; j++)
+            rules.distance[(size_t)i * (size_t)ends.n + (size_t)j] = inv_distance(p, node[i], node[j]);
     inv_neighbour_options o = {.k = ends.n < 7 ? ends.n : 6, .threads = 1, .deadline = INFINITY};
     INV_TRY(inv_neighbours_create(&ends, &o, &nb, err));
     INV_TRY(join_by_lists(p, &nb, node, NULL, f, err));
 done:
     inv_neighbours_destroy(&nb);
     free(ends.xy);
+    free(rules.distance);
     free(node);
     return status;
 }

@@ -239,6 +239,36 @@ static void fill_lists(void *context, int member)
     }
 }
 
+/* ---- matrices ------------------------------------------------------------------------------------------ */
+
+static void fill_by_matrix(void *context, int member)
+{
+    fill_job *job = context;
+    const invit_instance *p = job->p;
+    (void)member;
+    for (int32_t i; (i = atomic_fetch_add(&job->next, 1)) < p->n && !atomic_load(&job->stopped);) {
+        if (i % 64 == 0 && time_is_up(job->o)) atomic_store(&job->stopped, 1);
+        query q = {.want = job->o->k};
+        for (int32_t j = 0; j < p->n; j++)
+            if (j != i) offer(&q, (found){inv_distance(p, i, j), j});
+        for (int j = 0; j < job->o->k; j++)
+            job->out[(size_t)i * (size_t)job->o->k + (size_t)j] = j < q.count ? q.best[j].id : -1;
+    }
+}
+
+/* Without coordinates all pairs are looked at, and there are no quadrants. */
+static invit_status by_matrix(const invit_instance *p, const inv_neighbour_options *o, inv_neighbours *out,
+                              invit_error *err)
+{
+    out->node = malloc((size_t)p->n * (size_t)o->k * sizeof *out->node);
+    if (!out->node) return inv_no_memory(err, (size_t)p->n * (size_t)o->k * sizeof *out->node);
+    fill_job job = {.p = p, .o = o, .out = out->node};
+    inv_parallel(p->n < BLOCK ? 1 : o->threads, fill_by_matrix, &job);
+    if (!atomic_load(&job.stopped)) return INVIT_OK;
+    inv_neighbours_destroy(out);
+    return inv_fail(err, INVIT_ERR_CANCELLED, "stopped while listing neighbours");
+}
+
 invit_status inv_neighbours_create(const invit_instance *p, const inv_neighbour_options *o,
                                    inv_neighbours *out, invit_error *err)
 {
@@ -251,6 +281,7 @@ invit_status inv_neighbours_create(const invit_instance *p, const inv_neighbour_
                         "neighbour lists of %d with %d per quadrant: expected 1 to %d, at most a "
                         "quarter per quadrant",
                         (int)o->k, (int)o->per_quadrant, MAX_K);
+    if (p->rules && p->rules->distance) return by_matrix(p, o, out, err);
 
     kd_tree t = {.n = p->n};
     double *flat = malloc(2 * n * sizeof *flat);

@@ -19,7 +19,7 @@ typedef struct inv_neighbour_options {
     const volatile int *cancel; /* may be NULL                                                         */
 } inv_neighbour_options;
 
-/* O(n (log n + k)) by a k-d tree. INVIT_ERR_CANCELLED when the deadline or the flag came first. */
+/* O(n (log n + k)) by a k-d tree; O(n^2) with a matrix, which has no quadrants. INVIT_ERR_CANCELLED when the deadline or the flag came first. */
 invit_status inv_neighbours_create(const invit_instance *p, const inv_neighbour_options *o,
                                    inv_neighbours *out, invit_error *err);
 void inv_neighbours_destroy(inv_neighbours *nb);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Limits are met up to rounding: this share of the largest of them. */
-#define ROUNDING 1e-10
+#define ROUNDING 1e-13
 
 void inv_route_part_destroy(inv_route_part *q)
 {
@@ -70,7 +70,7 @@ static void take_rules(inv_route_part *q)
     q->windows = rules->earliest != NULL;
     q->spans = q->windows && rules->max_duration < INFINITY;
     q->sums = rules->max_length < INFINITY || (!q->windows && rules->max_duration < INFINITY);
-    double largest = 1;
+    double largest = 1000;
     if (rules->max_length < INFINITY) largest = inv_route_max(largest, rules->max_length);
     if (rules->max_duration < INFINITY) largest = inv_route_max(largest, rules->max_duration);
     for (int32_t i = 0; q->windows && i < p->n; i++)

@@ -37,11 +37,18 @@ void inv_tsp_load(inv_lk *lk, const inv_tsp_search *s, const int32_t *order, con
     int32_t n = s->p->n, k = s->nb->k;
     lk->n = count;
     lk->metric = s->p->metric;
+    lk->matrix = s->p->rules ? s->p->rules->distance : NULL;
+    lk->stride = (size_t)n;
     lk->fix_a = count < n ? count - 1 : -1;
     lk->fix_b = count < n ? 0 : -1;
     for (int32_t i = 0; i < count; i++) {
         int32_t at = from + i < n ? from + i : from + i - n, v = order[at];
-        memcpy(lk->xy + 2 * (size_t)i, s->p->xy + 2 * (size_t)v, 2 * sizeof *lk->xy);
+        if (lk->matrix) {
+            lk->xy[2 * (size_t)i] = v;
+            lk->xy[2 * (size_t)i + 1] = 0;
+        } else {
+            memcpy(lk->xy + 2 * (size_t)i, s->p->xy + 2 * (size_t)v, 2 * sizeof *lk->xy);
+        }
         const int32_t *list = inv_neighbours_of(s->nb, v);
         int32_t *own = lk->neighbour + (size_t)i * (size_t)k;
         int32_t kept = 0;

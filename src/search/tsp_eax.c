@@ -230,7 +230,7 @@ static double exchange(inv_eax *x, const int32_t *child, const int32_t *t, int32
         int32_t u = t[2 * i], v = t[2 * i + 1], pu = x->pos[u], pv = x->pos[v];
         x->forward[i] = pu + 1 == n ? pv == 0 : pv == pu + 1;
         x->cuts[i] = (cut){x->forward[i] ? pu : pv, i};
-        gain += inv_edge(x->p, u, v) - inv_edge(x->p, v, t[partner(2 * i + 1, ends)]);
+        gain += inv_distance(x->p, u, v) - inv_distance(x->p, v, t[partner(2 * i + 1, ends)]);
     }
     for (int32_t e = 0; e < ends; e++) relink(x, t[e], t[e ^ 1], t[partner(e, ends)]);
     if (k <= 12) {
@@ -300,16 +300,16 @@ static double join_smallest(inv_eax *x, int32_t k, int32_t *subtours)
     int32_t u = x->entry[id], from = x->link[u][0];
     for (int32_t i = 0; i < x->size[id] && i < LONGEST_SEARCH; i++) {
         const int32_t *list = inv_neighbours_of(x->nb, u);
-        double du[2] = {inv_edge(x->p, u, x->link[u][0]), inv_edge(x->p, u, x->link[u][1])};
+        double du[2] = {inv_distance(x->p, u, x->link[u][0]), inv_distance(x->p, u, x->link[u][1])};
         for (int j = 0; j < x->nb->k && list[j] >= 0; j++) {
             int32_t w = list[j];
             if (subtour_of(x, w, k) == id) continue;
-            double duw = inv_edge(x->p, u, w);
+            double duw = inv_distance(x->p, u, w);
             for (int s = 0; s < 2; s++) {
                 int32_t z = x->link[w][s];
-                double dw = inv_edge(x->p, w, z) - duw;
+                double dw = inv_distance(x->p, w, z) - duw;
                 for (int q = 0; q < 2; q++) {
-                    double gain = du[q] + dw - inv_edge(x->p, x->link[u][q], z);
+                    double gain = du[q] + dw - inv_distance(x->p, x->link[u][q], z);
                     if (gain <= best) continue;
                     best = gain;
                     bu = u, bv = x->link[u][q], bw = w, bz = z;
@@ -404,7 +404,7 @@ static void keep_edits(inv_eax *x, int32_t *child)
 double inv_eax_cross(inv_eax *x, const int32_t *a, const int32_t *b, int group, int most, inv_rng *rng,
                      int32_t *child)
 {
-    double sum = 0, noise = 1e-11 * inv_edge(x->p, a[0], a[x->n / 2]);
+    double sum = 0, noise = 1e-11 * inv_distance(x->p, a[0], a[x->n / 2]);
     for (int32_t i = 0; i < x->n; i++) {
         x->pos[a[i]] = i;
         child[i] = a[i];

@@ -62,7 +62,7 @@ static int64_t kicks_per_tour(const inv_tsp_search *s)
 static double tour_length(const invit_instance *p, const int32_t *order)
 {
     double length = 0;
-    for (int32_t i = 0; i < p->n; i++) length += inv_edge(p, order[i], order[i + 1 == p->n ? 0 : i + 1]);
+    for (int32_t i = 0; i < p->n; i++) length += inv_distance(p, order[i], order[i + 1 == p->n ? 0 : i + 1]);
     return length;
 }
 

@@ -10,7 +10,7 @@ void inv_exact_order(const invit_instance *p, int32_t fix_a, int32_t fix_b, int3
     double d[INV_EXACT_MAX][INV_EXACT_MAX], longest = 0;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
-            d[i][j] = inv_edge(p, i, j);
+            d[i][j] = inv_distance(p, i, j);
             if (d[i][j] > longest) longest = d[i][j];
         }
     if (fix_a >= 0) d[fix_a][fix_b] = d[fix_b][fix_a] = -INV_EXACT_MAX * (longest + 1);

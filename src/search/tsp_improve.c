@@ -5,7 +5,7 @@
 #include "search/tsp_exact.h"
 #include "problem/metric.h"
 
-enum { NEIGHBOURS = 8, PER_QUADRANT = 1 };
+enum { NEIGHBOURS = 8, PER_QUADRANT = 1, NEIGHBOURS_MATRIX = 12 };
 
 bool inv_tsp_over(const inv_tsp_search *s)
 {
@@ -38,7 +38,8 @@ void inv_tsp_tell(inv_tsp_search *s, double length, int64_t kicks)
 static invit_status run(inv_tsp_search *s, invit_error *err)
 {
     inv_neighbours nb;
-    inv_neighbour_options o = {.k = NEIGHBOURS,
+    bool matrix = s->p->rules && s->p->rules->distance;
+    inv_neighbour_options o = {.k = matrix ? NEIGHBOURS_MATRIX : NEIGHBOURS,
                                .per_quadrant = PER_QUADRANT,
                                .threads = s->o->threads,
                                .deadline = s->o->deadline,

@@ -16,6 +16,8 @@ static const int breadth[INV_MAX_OPT] = {3, 2, 1, 1, 1, 1, 1, 1};
 
 static inline double edge(const inv_lk *lk, int32_t a, int32_t b)
 {
+    if (lk->matrix)
+        return lk->matrix[(size_t)lk->xy[2 * (size_t)a] * lk->stride + (size_t)lk->xy[2 * (size_t)b]];
     return inv_metric_distance(lk->metric, lk->xy + 2 * (size_t)a, lk->xy + 2 * (size_t)b);
 }
 
@@ -223,6 +225,11 @@ static bool bridge_near(inv_lk *lk, int32_t v, inv_rng *rng)
     lk->move.k = 0;
     for (int i = 0; i < 4; i++) {
         int32_t a = lk->tour.order[p], b = lk->tour.order[p + 1 == n ? 0 : p + 1];
+        if (lk->matrix && edge(lk, a, b) == 0) { /* nothing to win, or an edge that has to stay */
+            p = p + 1 == n ? 0 : p + 1;
+            a = b;
+            b = lk->tour.order[p + 1 == n ? 0 : p + 1];
+        }
         if (is_fixed(lk, a, b)) return false;
         inv_kopt_cut(&lk->move, &lk->tour, a, b);
         gain += edge(lk, a, b);

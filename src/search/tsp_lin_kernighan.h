@@ -11,7 +11,9 @@ typedef struct inv_lk {
     int32_t n, k, capacity; /* nodes, neighbours per node, nodes there is room for                 */
     invit_metric metric;
     double epsilon;       /* gains below this are rounding noise                                  */
-    double *xy;           /* [n][2]                                                               */
+    const double *matrix; /* [stride][stride] lengths, or NULL: by coordinates                            */
+    size_t stride;
+    double *xy;           /* [n][2]; with a matrix a node's number there and 0                            */
     int32_t *neighbour;   /* [n][k] nearest first, -1 at the end of short lists                   */
     double *distance;     /* [n][k] to that neighbour                                             */
     int32_t fix_a, fix_b; /* an edge that stays, or -1                                            */

@@ -70,6 +70,7 @@ invit_status inv_construct(const invit_instance *p, invit_construct how, uint64_
         return inv_construct_savings(p, out, err);
     case INVIT_CONSTRUCT_INVIT:
     case INVIT_CONSTRUCT_START:
+    case INVIT_CONSTRUCT_INSERTION:
         break;
     }
     return inv_fail(err, INVIT_ERR_ARGUMENT, "no such construction: %d", (int)how);

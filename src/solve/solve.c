@@ -2,7 +2,9 @@
 #include "base/names.h"
 #include "base/clock.h"
 #include "base/parallel.h"
+#include "search/atsp_improve.h"
 #include "search/improve.h"
+#include "search/route.h"
 #include "problem/metric.h"
 #include "solve/quick.h"
 #include "solve/reconstruct.h"
@@ -13,6 +15,8 @@
 #include <string.h>
 
 enum { MAX_ROLLOUTS = 1 << 20, MAX_BEAM = 4096 };
+/* Of the time, at most, for getting along with the vehicles there are. */
+#define SAVING_SHARE 0.6
 
 /* One call of invit_solve. */
 typedef struct run {
@@ -80,6 +84,7 @@ static invit_status check_options(const run *r, invit_error *err)
         return inv_fail(err, INVIT_ERR_ARGUMENT, "the beam's width must be 1 to %d, not %d", MAX_BEAM,
                         o->beam);
     if (isnan(o->seconds)) return inv_fail(err, INVIT_ERR_ARGUMENT, "the time limit is not a number");
+    if (!inv_is_plain(r->p)) return INVIT_OK; /* the policy knows no rules */
     bool policy = (o->construct == INVIT_CONSTRUCT_INVIT && !o->start) ||
                   (o->improve != INVIT_IMPROVE_SEARCH && !construct_only(r));
     if (!policy) return INVIT_OK;
@@ -139,12 +144,28 @@ static invit_status copy_start(run *r, invit_error *err)
     return INVIT_OK;
 }
 
+/* Insertion, or nearest neighbour for a TSP. Saving vehicles may take a while: search gets the rest. */
+static invit_status construct_with_rules(run *r, invit_error *err)
+{
+    bool tsp = r->p->problem == INVIT_TSP;
+    double now = inv_now();
+    inv_route_options o = {.seed = r->o.seed,
+                           .threads = r->o.threads,
+                           .deadline =
+                               r->deadline < INFINITY ? now + SAVING_SHARE * (r->deadline - now) : INFINITY,
+                           .control = &r->control};
+    r->result.construct = tsp ? INVIT_CONSTRUCT_NEAREST : INVIT_CONSTRUCT_INSERTION;
+    return tsp ? inv_construct_tour(r->p, &r->solution, err)
+               : inv_construct_routes(r->p, &o, &r->solution, err);
+}
+
 static invit_status construct(run *r, invit_error *err)
 {
     if (r->o.start) {
         r->result.construct = INVIT_CONSTRUCT_START;
         return copy_start(r, err);
     }
+    if (!inv_is_plain(r->p)) return construct_with_rules(r, err);
     r->result.construct = r->o.construct;
     if (r->o.construct == INVIT_CONSTRUCT_INVIT) {
         INV_CHECK(construct_invit(r, err));
@@ -174,8 +195,9 @@ static void pass_on_solution(void *user, double length, const invit_solution *so
 static invit_status search(run *r, const inv_improve_options *o, invit_error *err)
 {
     inv_improve_stats stats = {0};
-    INV_CHECK(r->p->problem == INVIT_TSP ? inv_improve_tsp(r->p, &r->solution, o, &stats, err)
-                                         : inv_improve_cvrp(r->p, &r->solution, o, &stats, err));
+    bool plain = inv_is_plain(r->p), tsp = r->p->problem == INVIT_TSP;
+    INV_CHECK((tsp ? (plain ? inv_improve_tsp : inv_improve_tour)
+                   : (plain ? inv_improve_cvrp : inv_improve_routes))(r->p, &r->solution, o, &stats, err));
     r->result.iterations += stats.iterations;
     return INVIT_OK;
 }
@@ -205,7 +227,7 @@ static invit_status improve(run *r, invit_error *err)
                              .on_solution_user = r};
     /* Checking and handing over take some time too: a few passes over the solution. */
     o.deadline -= 0.002 + 6 * r->pass_seconds;
-    if (r->o.improve == INVIT_IMPROVE_SEARCH) return search(r, &o, err);
+    if (r->o.improve == INVIT_IMPROVE_SEARCH || !inv_is_plain(r->p)) return search(r, &o, err);
     if (r->o.improve == INVIT_IMPROVE_NEURAL) return rebuild(r, &o, err);
     /* Both in turn: a round of search, then parts of what it found are rebuilt, and search gets the last
      * word. */
@@ -229,7 +251,9 @@ static invit_status improve(run *r, invit_error *err)
 static invit_status begin_at_the_first(const run *r, invit_error *err)
 {
     int32_t n = r->p->n, at = 0, *nodes = r->solution->nodes;
-    if (r->p->problem != INVIT_TSP || r->solution->routes != 1 || r->solution->start[1] != n) return INVIT_OK;
+    if (r->p->problem != INVIT_TSP || inv_is_path(r->p) || r->solution->routes != 1 ||
+        r->solution->start[1] != n)
+        return INVIT_OK;
     while (at < n && nodes[at] != 0) at++;
     if (at == 0 || at == n) return INVIT_OK;
     int32_t *before = malloc((size_t)at * sizeof *before);
@@ -281,9 +305,6 @@ invit_status invit_solve(const invit_instance *instance, const invit_model *mode
     take_control(&r);
     INV_TRY(check_options(&r, err));
     INV_TRY(invit_instance_validate(instance, err));
-    if (!inv_is_plain(instance))
-        INV_TRY(inv_fail(err, INVIT_ERR_UNSUPPORTED,
-                         "%s: routes with rules or matrices can be checked, not solved", instance->name));
     r.o.threads = inv_threads(r.o.threads);
     /* A number of iterations alone is meant to be reproducible: no clock then. */
     if (r.o.seconds < 0) r.o.seconds = r.o.iterations >= 0 ? INFINITY : invit_default_seconds(instance->n);

@@ -24,8 +24,8 @@ static uint64_t fingerprint(const struct invit_model *m)
 invit_status inv_eval_key(const invit_eval_options *o, const char *what, char *key, size_t size,
                           invit_error *err)
 {
-    static const char *const constructs[] = {"invit",         "nearest", "greedy",
-                                             "space-filling", "savings", "start"};
+    static const char *const constructs[] = {"invit",   "nearest", "greedy",   "space-filling",
+                                             "savings", "start",   "insertion"};
     static const char *const decodes[] = {"greedy", "sample", "beam", "auto"}, *const improves[] = {"search",
                                                                                                     "neural",
                                                                                                     "both"};
@@ -51,7 +51,7 @@ invit_status inv_eval_key(const invit_eval_options *o, const char *what, char *k
 void inv_eval_label(const invit_eval_options *o, invit_problem problem, char *label, size_t size)
 {
     static const char *const constructs[] = {
-        "", "nearest neighbour", "greedy edges", "space-filling curve", "savings", ""};
+        "", "nearest neighbour", "greedy edges", "space-filling curve", "savings", "", "insertion"};
     const invit_model *m = o->model[problem];
     const char *name = constructs[o->solve.construct];
     int n = (int)strlen(name);
