@@ -9,6 +9,7 @@
 
 typedef struct values {
     int problem, construct;
+    int metric; /* 0: the file's, else 1 + invit_metric */
     int64_t iterations;
     cli_list sizes;
     cli_common common;
@@ -32,6 +33,11 @@ static const cli_option options[] = {
      .offset = offsetof(values, construct),
      .choices = "quick|nearest|space-filling",
      .help = "where the search begins; quick: greedy edges (TSP), savings (CVRP)"},
+    {.name = "metric",
+     .type = CLI_CHOICE,
+     .offset = offsetof(values, metric),
+     .choices = "file|exact|euc_2d|ceil_2d|att|geo|haversine|dimacs",
+     .help = "measure by this rule instead of the files' own"},
     {.name = "iterations",
      .type = CLI_INT64,
      .offset = offsetof(values, iterations),
@@ -59,7 +65,8 @@ static const cli_spec spec = {
     .max_args = -1,
     .more = "Examples:\n"
             "  invit bench improve --problem cvrp --sizes 1000,5000 --time 10\n"
-            "  invit bench improve X-n*.vrp --time 30\n"};
+            "  invit bench improve X-n*.vrp --time 30\n"
+            "  invit bench improve CMT*.vrp --metric exact --time 30\n"};
 
 typedef struct tally {
     double gap;
@@ -155,6 +162,8 @@ static invit_status measure_file(const values *v, const char *path, tally *sum, 
 {
     invit_instance *p = NULL;
     invit_status status = invit_instance_read(path, 0, &p, err);
+    if (status == INVIT_OK && v->metric)
+        status = invit_instance_set_metric(p, (invit_metric)(v->metric - 1), err);
     if (status == INVIT_OK) status = measure(v, p, sum, err);
     invit_instance_destroy(p);
     return status;

@@ -358,6 +358,8 @@ static void remark(const session *s, const invit_solve_options *asked, const inv
 {
     bool policy = asked->construct == INVIT_CONSTRUCT_INVIT && !asked->start;
     if (s->v->common.quiet || !policy || r->construct == INVIT_CONSTRUCT_INVIT) return;
+    if (r->construct == INVIT_CONSTRUCT_INSERTION || r->construct == INVIT_CONSTRUCT_NEAREST)
+        return; /* rules or matrices, for which the policy is not asked */
     cli_warn("the policy could not finish a rollout %s; began with %s instead",
              s->stopped ? "before it was stopped" : "in its share of the time",
              inv_construct_name(r->construct));

@@ -296,7 +296,7 @@ invit_status inv_improve_tour(const invit_instance *p, invit_solution **solution
         return inv_fail(err, INVIT_ERR_ARGUMENT, "the path to improve does not visit each node once");
     model m = {.p = p, .o = o, .path = path, .split = split};
     *stats = (inv_improve_stats){0};
-    if (p->n < 3) goto done;
+    if (p->n < 2) goto done;
     if (path && !r->distance && p->n > LARGE_PATH) {
         INV_TRY(improve_large_path(p, *solution, o, stats, err));
         goto done;

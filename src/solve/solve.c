@@ -290,7 +290,7 @@ static invit_status check_start(const run *r, invit_error *err)
 
 static bool worth_improving(const run *r)
 {
-    bool trivial = r->p->n <= (r->p->problem == INVIT_TSP ? 3 : 2);
+    bool trivial = r->p->n <= (r->p->problem == INVIT_CVRP ? 2 : inv_is_plain(r->p) ? 3 : 1);
     return !construct_only(r) && !trivial && !cancelled(r);
 }
 
