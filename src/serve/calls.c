@@ -18,6 +18,15 @@ void call_health(request *r)
                          c.queued, "running", c.running));
 }
 
+/* What the page needs to know about this server. */
+void call_config(request *r)
+{
+    const serve_options *o = r->server->options;
+    serve_json(r, 200,
+               json_pack("{s:s?, s:s?, s:f, s:I}", "tiles", o->tiles, "tiles_credit", o->tiles_credit,
+                         "max_time", o->max_time, "max_nodes", (json_int_t)o->max_nodes));
+}
+
 void call_metrics(request *r)
 {
     job_counts c;
@@ -90,7 +99,7 @@ static invit_status read_request(const request *r, const json_t *o, bool synchro
     const serve_options *limit = r->server->options;
     int64_t rollouts, seed;
     double longest = synchronous ? limit->sync_time : limit->max_time;
-    invit_status status = wire_only(o, "instance time rollouts seed watch", err);
+    invit_status status = wire_only(o, "instance time rollouts seed watch start locked", err);
     if (status == INVIT_OK)
         status = wire_number(o, "time", 0, longest, longest < 2 ? longest : 2, &out->time, err);
     if (status == INVIT_OK) status = wire_integer(o, "rollouts", 1, 1024, 0, &rollouts, err);
@@ -98,6 +107,7 @@ static invit_status read_request(const request *r, const json_t *o, bool synchro
     const json_t *instance = json_object_get(o, "instance");
     if (status == INVIT_OK && synchronous) status = check_synchronous(instance, limit, err);
     if (status == INVIT_OK) status = wire_read_instance(instance, limit->max_nodes, &out->instance, err);
+    if (status == INVIT_OK) status = plan_read(o, out->instance, limit->max_nodes, &out->plan, err);
     if (status != INVIT_OK) return status;
     out->rollouts = (int)rollouts;
     out->limit =
@@ -127,6 +137,7 @@ static job *submit(request *r, bool synchronous)
     else if (status != INVIT_OK)
         refuse(r, &err);
     invit_instance_destroy(wanted.instance);
+    plan_destroy(&wanted.plan);
     return j;
 }
 
@@ -313,4 +324,15 @@ void call_cancel(request *r)
     } else {
         serve_error(r, 404, no_such_job);
     }
+}
+
+/* What was to be solved, for whoever comes back to a job by its address. */
+void call_instance(request *r)
+{
+    job *j = job_find(r->server->pool, r->id);
+    if (j)
+        serve_instance(r, job_instance(j));
+    else
+        serve_error(r, 404, no_such_job);
+    job_release(j);
 }

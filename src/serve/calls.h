@@ -95,6 +95,7 @@ json_t *body_object(request *r);
 void body_release_object(request *r, json_t *object);
 
 void call_health(request *r);
+void call_config(request *r);
 void call_metrics(request *r);
 void call_openapi(request *r);
 void call_generate(request *r);
@@ -103,6 +104,7 @@ void call_solve(request *r);
 void call_submit(request *r);
 void call_job(request *r);
 void call_cancel(request *r);
+void call_instance(request *r);
 void call_events(request *r);
 void call_download(request *r);
 

@@ -62,6 +62,7 @@ typedef struct route {
 
 static const route routes[] = {
     {"GET", "/v1/health", true, false, call_health},
+    {"GET", "/v1/config", true, false, call_config},
     {"GET", "/v1/metrics", false, false, call_metrics},
     {"GET", "/v1/openapi.json", true, false, call_openapi},
     {"POST", "/v1/generate", false, true, call_generate},
@@ -70,6 +71,7 @@ static const route routes[] = {
     {"POST", "/v1/jobs", false, true, call_submit},
     {"GET", "/v1/jobs/*", false, false, call_job},
     {"DELETE", "/v1/jobs/*", false, false, call_cancel},
+    {"GET", "/v1/jobs/*/instance", false, true, call_instance},
     {"GET", "/v1/jobs/*/events", false, false, call_events},
     {"GET", "/v1/jobs/*/solution", false, true, call_download},
 };
@@ -221,7 +223,9 @@ static void answer_job(request *r)
         return;
     }
     invit_error err = job_error(r->job);
-    serve_error(r, job_get_state(r->job) == JOB_CANCELLED ? 503 : 500, err.message);
+    bool theirs =
+        err.code == INVIT_ERR_INPUT || err.code == INVIT_ERR_ARGUMENT || err.code == INVIT_ERR_UNSUPPORTED;
+    serve_error(r, job_get_state(r->job) == JOB_CANCELLED ? 503 : theirs ? 422 : 500, err.message);
 }
 
 /* Called again when a suspended connection goes on: the work is done then, or the job has ended. */

@@ -72,6 +72,7 @@ static void job_free(job *j)
 {
     budget_give(j->pool->budget, j->bytes);
     invit_instance_destroy(j->request.instance);
+    plan_destroy(&j->request.plan);
     invit_solution_destroy(j->solution);
     free(j->status);
     for (size_t i = 0; i < j->events; i++) free(j->event[i]);
@@ -586,6 +587,7 @@ invit_status job_submit(job_pool *pool, job_request *request, job **out, invit_e
         j->bytes = bytes;
         j->request = *request;
         request->instance = NULL;
+        request->plan = (plan){0};
         j->next = pool->jobs;
         pool->jobs = j;
         pool->counts.queued++;

@@ -11,6 +11,7 @@
 
 enum {
     WATCHED_NODES = 20000, /* decisions of larger instances are not recorded          */
+    TOLD_NODES = 20000,    /* stops of larger ones are not told one by one            */
     STEPS_PER_EVENT = 50,
     EVENT_BYTES = 48 << 20 /* a job's events may take this much; then only the end is told */
 };
@@ -57,11 +58,18 @@ void solve_context_destroy(solve_context *c)
 typedef struct watcher {
     job *job;
     const invit_instance *instance;
+    const plan *plan;
     json_t *steps;
     int32_t views, view[9];
     double narrow;
     double began, last_progress, shown, shown_at; /* length and time of the last solution told */
 } watcher;
+
+/* A node as the whole instance numbers it. */
+static int32_t whole(const watcher *w, int32_t node)
+{
+    return w->plan->part ? w->plan->whole[node] : node;
+}
 
 /* On the map as the page draws it: degrees of longitude shrink with the latitude. */
 static double distance(const watcher *w, const double *xy, int32_t a, int32_t b)
@@ -95,9 +103,9 @@ static void record_step(void *user, const invit_step *s)
     watcher *w = user;
     const double *xy = invit_instance_coords(w->instance);
     json_t *candidates = json_array(), *probabilities = json_array(), *radii = json_array();
-    if (s->step == 0) json_array_append_new(w->steps, json_pack("[i,[],[],[]]", (int)s->last));
+    if (s->step == 0) json_array_append_new(w->steps, json_pack("[i,[],[],[]]", (int)whole(w, s->last)));
     for (int32_t i = 0; i < s->action; i++) {
-        json_array_append_new(candidates, json_integer(s->neighbour[i]));
+        json_array_append_new(candidates, json_integer(whole(w, s->neighbour[i])));
         json_array_append_new(probabilities, json_real(round(1e4 * (double)s->probability[i]) / 1e4));
     }
     double radius = 0;
@@ -107,7 +115,8 @@ static void record_step(void *user, const invit_step *s)
         for (; i < end; i++) radius = fmax(radius, distance(w, xy, s->last, s->neighbour[i]));
         json_array_append_new(radii, json_real(radius));
     }
-    json_array_append_new(w->steps, json_pack("[i,o,o,o]", (int)s->chosen, candidates, probabilities, radii));
+    json_array_append_new(w->steps,
+                          json_pack("[i,o,o,o]", (int)whole(w, s->chosen), candidates, probabilities, radii));
     if (json_array_size(w->steps) >= STEPS_PER_EVENT) flush_steps(w);
 }
 
@@ -121,10 +130,17 @@ static void show_solution(void *user, double seconds, double length, const invit
     w->shown_at = seconds;
     flush_steps(w);
     w->shown = length;
-    if (job_event_bytes(w->job) < EVENT_BYTES)
-        job_add_event(w->job, "solution",
-                      json_pack("{s:s, s:f, s:f, s:o}", "stage", stage, "elapsed", seconds, "length", length,
-                                "routes", wire_write_routes(s)));
+    if (job_event_bytes(w->job) >= EVENT_BYTES) return;
+    invit_solution *merged = NULL;
+    invit_check_result checked;
+    if (w->plan->part) { /* the length is that of all routes, as in the end */
+        if (plan_merge(w->plan, s, &merged, NULL) != INVIT_OK) return;
+        if (invit_check(job_instance(w->job), merged, &checked, NULL) == INVIT_OK) length = checked.length;
+    }
+    job_add_event(w->job, "solution",
+                  json_pack("{s:s, s:f, s:f, s:o}", "stage", stage, "elapsed", seconds, "length", length,
+                            "routes", wire_write_routes(merged ? merged : s)));
+    invit_solution_destroy(merged);
 }
 
 static void report_progress(void *user, const invit_progress *p)
@@ -160,6 +176,8 @@ static json_t *describe(const job *j, const invit_solution *s, const invit_solve
     } else {
         json_object_set_new(o, "routes", routes);
     }
+    if (invit_instance_nodes(q->instance) <= TOLD_NODES)
+        json_object_set_new(o, "stops", wire_write_stops(q->instance, s));
     json_object_set_new(o, "rollouts", json_integer(found->rollouts));
     json_object_set_new(o, "decisions", json_integer(found->decisions));
     json_object_set_new(o, "seconds",
@@ -181,14 +199,45 @@ static int threads_of_a_job(const serve_options *o)
     return cores > o->workers ? cores / o->workers : 1;
 }
 
+/* The solution of a part, with the locked routes, as one of the whole: checked again. */
+static invit_status complete(const plan *p, const invit_instance *instance, solve_outcome *out,
+                             invit_solve_result *found)
+{
+    invit_solution *merged = NULL;
+    invit_check_result checked = {0};
+    invit_status status = plan_merge(p, out->solution, &merged, &out->error);
+    if (status == INVIT_OK) status = invit_check(instance, merged, &checked, &out->error);
+    if (status == INVIT_OK && !checked.feasible) {
+        snprintf(out->error.message, sizeof out->error.message, "with the locked routes: %s",
+                 checked.message);
+        status = INVIT_ERR_INPUT;
+    }
+    invit_solution_destroy(out->solution);
+    out->solution = NULL;
+    if (status == INVIT_OK) {
+        out->solution = merged;
+        found->length = checked.length;
+        found->length_exact = checked.length_exact;
+        found->routes = checked.routes;
+    } else {
+        invit_solution_destroy(merged);
+    }
+    return status;
+}
+
 solve_outcome solve_job(const solve_context *c, job *j)
 {
     solve_outcome out = {.error = {.message = "out of memory"}};
     const job_request *q = job_get_request(j);
-    invit_problem problem = invit_instance_problem(q->instance);
+    const invit_instance *p = q->plan.part ? q->plan.part : q->instance; /* what is solved */
+    invit_problem problem = invit_instance_problem(p);
     const invit_model *model = c->model[problem];
-    watcher w = {
-        .job = j, .instance = q->instance, .began = inv_now(), .shown = INFINITY, .steps = json_array()};
+    watcher w = {.job = j,
+                 .instance = p,
+                 .plan = &q->plan,
+                 .began = inv_now(),
+                 .shown = INFINITY,
+                 .steps = json_array()};
     invit_control control = {.progress = report_progress, .user = &w, .cancel = job_cancel_flag(j)};
     invit_solve_options o = invit_solve_defaults();
     invit_solve_result found = {0};
@@ -198,10 +247,10 @@ solve_outcome solve_job(const solve_context *c, job *j)
     o.control = &control;
     o.rollouts = q->rollouts;
     if (!model) o.construct = problem == INVIT_CVRP ? INVIT_CONSTRUCT_SAVINGS : INVIT_CONSTRUCT_GREEDY;
-    if (model && q->watch && invit_instance_nodes(q->instance) <= WATCHED_NODES) {
+    if (model && q->watch && invit_instance_nodes(p) <= WATCHED_NODES) {
         invit_model_summary m = invit_model_describe(model);
         w.views = m.views;
-        w.narrow = narrowing(q->instance);
+        w.narrow = narrowing(p);
         for (int32_t i = 0; i < m.views; i++) w.view[i] = m.view[i];
         o.step = record_step;
         o.step_user = &w;
@@ -211,13 +260,15 @@ solve_outcome solve_job(const solve_context *c, job *j)
         o.show = show_solution;
         o.show_user = &w;
     }
-    o.seconds = q->time;
-    invit_status status = invit_solve(q->instance, model, &o, &out.solution, &found, &out.error);
+    o.seconds = q->plan.fixed ? 0 : q->time;
+    o.start = q->plan.start;
+    invit_status status = invit_solve(p, model, &o, &out.solution, &found, &out.error);
     flush_steps(&w);
     w.shown_at = -INFINITY; /* the last one is told in any case */
     if (status == INVIT_OK && q->watch && found.length < w.shown)
         show_solution(&w, found.seconds_total, found.length, out.solution);
     json_decref(w.steps);
+    if (status == INVIT_OK && q->plan.part) status = complete(&q->plan, q->instance, &out, &found);
     out.seconds = inv_now() - w.began;
     if (status == INVIT_OK)
         out.result = describe(j, out.solution, &found,

@@ -138,13 +138,121 @@ static invit_status read_labels(const json_t *labels, invit_instance *p, invit_e
     return status;
 }
 
+/* ---- what routes must keep ---- */
+
+static const char *const limits[] = {"vehicles", "max_length", "max_duration", "max_stops", "speed"};
+
+/* A number, or a text as on the command line ("fewest", "8:00"). */
+static invit_status read_limit(const json_t *v, const char *key, invit_instance *p, invit_error *err)
+{
+    char text[40];
+    if (!v || json_is_null(v)) return INVIT_OK;
+    if (json_is_number(v))
+        snprintf(text, sizeof text, "%.17g", json_number_value(v));
+    else if (json_is_string(v))
+        snprintf(text, sizeof text, "%s", json_string_value(v));
+    else
+        return refuse(err, "\"%s\" must be a number or a text", key);
+    return invit_instance_set(p, key, text, err);
+}
+
+/* One number for every stop, or a list with one per node. */
+static invit_status read_service(const json_t *v, invit_instance *p, invit_error *err)
+{
+    size_t n = (size_t)invit_instance_nodes(p);
+    if (!v || json_is_null(v)) return INVIT_OK;
+    if (!json_is_number(v) && json_array_size(v) != n)
+        return refuse(err, "\"service\" must be a number, or a list of %zu numbers, one per node", n);
+    double *value = calloc(n, sizeof *value);
+    invit_status status = value ? INVIT_OK : INVIT_ERR_MEMORY;
+    for (size_t i = 0; status == INVIT_OK && i < n; i++) {
+        const json_t *own = json_is_number(v) ? v : json_array_get(v, i);
+        if (!json_is_number(own)) status = refuse(err, "\"service\"[%zu] must be a number", i);
+        value[i] = i == 0 && json_is_number(v) ? 0 : json_number_value(own);
+    }
+    if (status == INVIT_OK) status = invit_instance_set_array(p, "service", value, (int64_t)n, err);
+    free(value);
+    return status;
+}
+
+static invit_status read_windows(const json_t *v, invit_instance *p, invit_error *err)
+{
+    size_t n = (size_t)invit_instance_nodes(p);
+    if (!v || json_is_null(v)) return INVIT_OK;
+    if (!json_is_array(v) || json_array_size(v) != n)
+        return refuse(err, "\"time_windows\" must be a list of %zu pairs [earliest, latest] or null", n);
+    double *value = malloc(2 * n * sizeof *value);
+    invit_status status = value ? INVIT_OK : INVIT_ERR_MEMORY;
+    for (size_t i = 0; status == INVIT_OK && i < 2 * n; i++) {
+        const json_t *pair = json_array_get(v, i / 2), *end = json_array_get(pair, i % 2);
+        bool none = json_is_null(pair) || (json_array_size(pair) == 2 && json_is_null(end));
+        if (!none && (json_array_size(pair) != 2 || !json_is_number(end)))
+            status = refuse(err, "\"time_windows\"[%zu] must be a pair [earliest, latest] or null", i / 2);
+        value[i] = none ? NAN : json_number_value(end);
+    }
+    if (status == INVIT_OK) status = invit_instance_set_array(p, "time_windows", value, 2 * (int64_t)n, err);
+    free(value);
+    return status;
+}
+
+static invit_status read_rules(const json_t *object, invit_instance *p, invit_error *err)
+{
+    invit_status status = INVIT_OK;
+    const json_t *open = json_object_get(object, "open");
+    for (size_t i = 0; status == INVIT_OK && i < sizeof limits / sizeof *limits; i++)
+        status = read_limit(json_object_get(object, limits[i]), limits[i], p, err);
+    if (status == INVIT_OK && open && !json_is_boolean(open))
+        status = refuse(err, "\"open\" must be true or false");
+    if (status == INVIT_OK && json_is_true(open)) status = invit_instance_set(p, "open", "yes", err);
+    if (status == INVIT_OK) status = read_service(json_object_get(object, "service"), p, err);
+    if (status == INVIT_OK) status = read_windows(json_object_get(object, "time_windows"), p, err);
+    return status;
+}
+
+static json_t *finite_or_null(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+static void write_rules(const invit_instance *p, json_t *o)
+{
+    int64_t n = invit_instance_nodes(p);
+    const double *service = invit_instance_array(p, "service"), *early = invit_instance_array(p, "earliest");
+    const double *late = invit_instance_array(p, "latest");
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        double value = invit_instance_get(p, limits[i]);
+        bool speed = strcmp(limits[i], "speed") == 0;
+        if (speed && value == 1) continue;                                       /* nobody said one */
+        if (speed && invit_instance_metric(p) == INVIT_HAVERSINE) value *= 0.06; /* metres a minute to km/h */
+        if (isfinite(value)) json_object_set_new(o, limits[i], json_real(value));
+    }
+    if (invit_instance_get(p, "fewest") == 1) json_object_set_new(o, "vehicles", json_string("fewest"));
+    if (invit_instance_get(p, "open") == 1) json_object_set_new(o, "open", json_true());
+    if (service) {
+        json_t *list = json_array();
+        for (int64_t i = 0; i < n; i++) json_array_append_new(list, json_real(service[i]));
+        json_object_set_new(o, "service", list);
+    }
+    if (early || late) {
+        json_t *list = json_array();
+        for (int64_t i = 0; i < n; i++)
+            json_array_append_new(list, json_pack("[o,o]", finite_or_null(early ? early[i] : NAN),
+                                                  finite_or_null(late ? late[i] : NAN)));
+        json_object_set_new(o, "time_windows", list);
+    }
+    if (invit_instance_get(p, "clock") == 1) json_object_set_new(o, "clock", json_true());
+}
+
 invit_status wire_read_instance(const json_t *object, int64_t max_nodes, invit_instance **out,
                                 invit_error *err)
 {
     *out = NULL;
     if (!json_is_object(object)) return refuse(err, "\"instance\" must be a JSON object with \"coords\"");
     int problem, metric;
-    invit_status status = wire_only(object, "problem name coords demands capacity metric labels", err);
+    invit_status status = wire_only(object,
+                                    "problem name coords demands capacity metric labels vehicles max_length "
+                                    "max_duration max_stops open speed service time_windows clock",
+                                    err);
     if (status == INVIT_OK) status = read_choice(object, "problem", problem_name, 2, &problem, err);
     if (status == INVIT_OK)
         status = read_choice(object, "metric", metric_name, INVIT_DIMACS + 1, &metric, err);
@@ -177,6 +285,7 @@ invit_status wire_read_instance(const json_t *object, int64_t max_nodes, invit_i
     if (status == INVIT_OK && json_is_string(name))
         status = invit_instance_set_name(*out, json_string_value(name), err);
     if (status == INVIT_OK) status = read_labels(json_object_get(object, "labels"), *out, err);
+    if (status == INVIT_OK) status = read_rules(object, *out, err);
     if (status != INVIT_OK) {
         invit_instance_destroy(*out);
         *out = NULL;
@@ -209,7 +318,8 @@ json_t *wire_write_instance(const invit_instance *p)
         }
         json_object_set_new(o, "labels", labels);
     }
-    if (invit_instance_problem(p) == INVIT_CVRP) {
+    if (invit_instance_get(p, "plain") != 1) write_rules(p, o);
+    if (invit_instance_problem(p) == INVIT_CVRP && invit_instance_demands(p)) {
         const int32_t *demand = invit_instance_demands(p);
         json_t *demands = json_array();
         for (int64_t i = 0; i < n; i++) json_array_append_new(demands, json_integer(demand[i]));
@@ -229,5 +339,32 @@ json_t *wire_write_routes(const invit_solution *s)
         for (int32_t i = 0; i < count; i++) json_array_append_new(route, json_integer(node[i]));
         json_array_append_new(routes, route);
     }
+    return routes;
+}
+
+/* Times only where there are any; a tour comes back to its first stop. */
+json_t *wire_write_stops(const invit_instance *p, const invit_solution *s)
+{
+    json_t *routes = json_array();
+    bool timed = invit_instance_get(p, "timed") == 1;
+    double scale = invit_instance_get(p, "demand_scale");
+    invit_stop *stop = malloc(((size_t)invit_instance_nodes(p) + 2) * sizeof *stop);
+    for (int32_t r = 0; stop && r < invit_solution_routes(s); r++) {
+        int32_t count = invit_schedule(p, s, r, stop);
+        json_t *route = json_array();
+        for (int32_t i = 0; i < count; i++) {
+            json_t *o = json_pack("{s:i, s:o, s:o, s:o}", "node", (int)stop[i].node, "leg",
+                                  finite_or_null(stop[i].leg), "distance", finite_or_null(stop[i].distance),
+                                  "load", finite_or_null(scale > 1 ? stop[i].load / scale : stop[i].load));
+            if (timed) {
+                json_object_set_new(o, "arrival", finite_or_null(stop[i].arrival));
+                json_object_set_new(o, "waiting", finite_or_null(stop[i].waiting));
+                json_object_set_new(o, "departure", finite_or_null(stop[i].departure));
+            }
+            json_array_append_new(route, o);
+        }
+        json_array_append_new(routes, route);
+    }
+    free(stop);
     return routes;
 }

@@ -6,13 +6,17 @@
 
 #include <jansson.h>
 
-/* {"problem","name","coords":[[x,y],...],"demands":[...],"capacity","metric","labels"} -> instance; refuses
+/* {"problem","name","coords":[[x,y],...],"demands":[...],"capacity","metric","labels"} and the
+ * rules of routes by their names in invit_instance_set ("vehicles", "max_length", ...) -> instance; refuses
  * what is not that. Without "problem" it is a CVRP when there are demands or a capacity. */
 invit_status wire_read_instance(const json_t *object, int64_t max_nodes, invit_instance **out,
                                 invit_error *err);
 json_t *wire_write_instance(const invit_instance *p);
 /* TSP: [[node, ...]]; CVRP: one list per route; node numbers as in "coords". */
 json_t *wire_write_routes(const invit_solution *s);
+/* The stops of each route as they are driven: node, leg, distance, load, and arrival, waiting, departure where there are
+ * times. */
+json_t *wire_write_stops(const invit_instance *p, const invit_solution *s);
 
 /* Refuses members of other names, which are mostly slips of the pen. `names` is a list like "time rollouts
  * seed". */

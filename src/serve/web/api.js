@@ -1,8 +1,17 @@
 // Talks to the server: one function per call of the JSON API (see /v1/openapi.json).
 
+// The address carries the token and the job: #token=...&job=...
+export const hash = (name) => new URLSearchParams(location.hash.slice(1)).get(name);
+export function setHash(name, value) {
+  const all = new URLSearchParams(location.hash.slice(1));
+  if (all.get(name) === value) return;
+  if (value) all.set(name, value); else all.delete(name);
+  history.replaceState(null, "", all.size ? `#${all}` : location.pathname);
+}
+
 async function ask(method, path, body, type = "application/json") {
   const headers = {};
-  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  const token = hash("token");
   if (token) headers.Authorization = `Bearer ${token}`;
   if (body !== undefined) headers["Content-Type"] = type;
   const response = await reach(path, { method, headers, body });
@@ -23,6 +32,8 @@ export const generate = (what) => ask("POST", "/v1/generate", JSON.stringify(wha
 // The file as it is: read as text here, names in Windows-1252 and NumPy arrays would be lost.
 export const parse = (file, capacity) => ask("POST",
   `/v1/parse?name=${encodeURIComponent(file.name)}${capacity ? `&capacity=${capacity}` : ""}`, file, "application/octet-stream");
+export const config = () => ask("GET", "/v1/config");
+export const instance = (id) => ask("GET", `/v1/jobs/${id}/instance`);
 export const submit = (job) => ask("POST", "/v1/jobs", JSON.stringify(job));
 export const cancel = (id) => ask("DELETE", `/v1/jobs/${id}`);
 export const download = (id, format) => ask("GET", `/v1/jobs/${id}/solution?format=${format}`);
@@ -30,10 +41,10 @@ export const download = (id, format) => ask("GET", `/v1/jobs/${id}/solution?form
 // Follows a job: calls on(eventName, data) until the stream ends. fetch instead of EventSource, which cannot send a token.
 export async function follow(id, on, signal) {
   const headers = { Accept: "text/event-stream" };
-  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  const token = hash("token");
   if (token) headers.Authorization = `Bearer ${token}`;
   const response = await reach(`/v1/jobs/${id}/events`, { headers, signal });
-  if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
+  if (!response.ok) throw new Error(response.status === 404 ? "the server does not know this job (any more)" : `${response.status} ${response.statusText}`);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {

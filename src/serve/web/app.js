@@ -1,113 +1,129 @@
-// The page: an instance, a job, and a time line of what happened to it.
+// The page: what the person does, what the server says, and what is shown of it.
 import * as api from "/api.js";
 import { MapView } from "/map.js";
-import { drawCurve, format } from "/curve.js";
+import { Plan, EMPTY } from "/plan.js";
+import { RouteList, makeSheets } from "/routes.js";
+import { Film } from "/film.js";
+import { fillFields, limitsOf } from "/fields.js";
+import * as units from "/units.js";
 
 const $ = (id) => document.getElementById(id);
-const stage = $("stage"), map = new MapView($("map"));
+const stage = $("stage"), plan = new Plan(), map = new MapView($("map")), film = new Film(plan, map);
+const list = new RouteList(plan, { light, open: openRoute, lock: toggleLock, choose: chooseStop });
 
-let instance = { problem: "tsp", name: "drawn", coords: [], demands: [], capacity: 50, metric: "exact" };
-let job = null;          // {id, abort, instance} while one runs; it belongs to its instance and is dropped with it
-let opening = 0;         // counts files and generated instances, so that a late answer does not replace a newer one
-let past = [];           // what Undo goes back to
-let result = null;       // the last event of that job
-let finished = null;     // id of the job whose solution can be downloaded
-let steps = [];          // the policy's decisions: [node, [candidate], [probability], [radius]]
-let shots = [];          // the improver's solutions: {t, length, routes}
-let now = 0;             // position on the time line: 0..steps.length are decisions, then one place per shot
-let playing = true;
+let job = null;        // {id, abort} while one runs; it belongs to its instance and is dropped with it
+let opening = 0;       // counts what was opened, so that a late answer does not replace a newer one
+let drawing = false;
+let chosen = -1;       // the selected stop
 
-// ---- instance ------------------------------------------------------------------------------------------------
+// ---- showing -------------------------------------------------------------------------------------------------
 
-const empty = () => ({ problem: chosenProblem(), name: "drawn", coords: [], demands: [], capacity: Number($("capacity").value), metric: "exact" });
-
-// Everything that replaces the instance goes through here, so that everything can be undone.
-function change(next, fit = true) {
-  if (instance.coords.length || past.length) past.push({ instance, finished, result, steps, shots });
-  if (past.length > 50) past.shift();
-  show(next, fit);
+function showAll(fit) {
+  const { instance } = plan, named = instance.coords.length <= 60 && (instance.labels || plan.vehicles);
+  map.setInstance(instance, named ? (node) => instance.labels?.[node] ?? (plan.vehicles && node === 0 ? "Depot" : "") : null);
+  if (fit) map.fit();
+  chosen = -1;
+  fillFields(instance);
+  $("empty").hidden = instance.coords.length > 0;
+  $("headline").textContent = instance.coords.length ? `${instance.name}: ${units.number(plan.stops)} stops` : "Open a table of stops, then press Solve.";
+  showSolution();
 }
 
-function undo() {
-  const last = past.pop();
-  if (!last) return;
-  show(last.instance, false);
-  ({ finished, result, steps, shots } = last);
-  now = total();
-  if (shots.length) better(shots.pop());
-  if (result) done(result);
-  timeline();
+function showSolution() {
+  const { instance, result, shots } = plan, last = shots.at(-1), length = result?.length ?? last?.length;
+  $("length").textContent = length == null ? "-" : units.length(instance, length);
+  $("elapsed").textContent = result ? `${result.seconds.total.toFixed(1)} s` : last ? `${last.t.toFixed(1)} s` : "-";
+  $("routes-term").hidden = !plan.vehicles;
+  $("routes").textContent = plan.routes?.length ?? "-";
+  $("constructed").textContent = shots.length ? units.length(instance, shots[0].length) : "-";
+  $("gain").textContent = shots.length && shots[0].length > 0 ? `${(100 * (1 - length / shots[0].length)).toFixed(2)} %` : "-";
+  document.querySelectorAll(".downloads button").forEach((b) => { b.disabled = !result; });
+  $("print").disabled = !result?.stops;
+  if (film.shown) film.show(); else { film.show(); map.setRoutes(plan.routes); }
+  list.show();
+  list.showStop(chosen);
+  map.choose(chosen);
+  light(list.opened);
   buttons();
 }
 
+function buttons() {
+  $("solve").disabled = !!job; $("cancel").disabled = !job; $("undo").disabled = !plan.past.length;
+  $("improve").hidden = !plan.result; $("improve").disabled = !!job;
+  $("move-button").disabled = !!job;
+}
+
+function say(text, bad = false) { $("status").textContent = text; $("status").classList.toggle("bad", bad); }
+async function guarded(work) { try { await work(); } catch (e) { if (e.name !== "AbortError") say(e.message, true); } }
+
+function light(r) { map.light(film.shown ? -1 : r); list.light(r); }
+function openRoute(r) {
+  list.opened = r;
+  list.show();
+  light(r);
+  document.querySelector(`.route[data-route="${r}"] .route-head`)?.focus();
+}
+function chooseStop(node) {
+  chosen = node;
+  list.showStop(node);
+  map.choose(node);
+}
+
+// ---- the instance --------------------------------------------------------------------------------------------
+
+// Whatever replaces the instance ends its job, takes its message away, and can be undone.
 function drop() {
+  opening++;
+  say("");
   if (!job) return;
   const old = job;
   job = null;
   old.abort.abort();
   if (old.id) api.cancel(old.id).catch(() => { /* it ends by itself */ });
 }
-
-function show(next, fit = true) {
+function change(next, fit = true) {
   drop();
-  opening++;
-  instance = next;
-  result = null;
-  say("");
-  finished = null; steps = []; shots = []; now = 0;
-  layOut();
-  if (fit) map.fit();
-  document.querySelector(`input[name=problem][value=${instance.problem}]`).checked = true;
-  $("capacity-label").hidden = instance.problem !== "cvrp";
-  if (instance.problem === "cvrp") $("capacity").value = instance.capacity;
-  $("empty").hidden = instance.coords.length > 0;
-  for (const id of ["length", "routes", "constructed", "gain", "elapsed"]) $(id).textContent = "-";
-  document.querySelectorAll(".downloads button").forEach((b) => { b.disabled = true; });
-  $("headline").textContent = instance.coords.length
-    ? `${instance.name}: ${stops()} stops` : "Draw some stops, generate them, or drop a file. Then press Solve and watch.";
-  timeline();
-  buttons();
+  plan.replace(next);
+  list.opened = -1;
+  film.rewind();
+  api.setHash("job", null);
+  showAll(fit);
+}
+function undo() {
+  drop();
+  if (!plan.undo()) return;
+  film.now = film.total;
+  list.opened = -1;
+  api.setHash("job", plan.id);
+  showAll(false);
 }
 
-// Where the stops are drawn. On the globe, degrees of longitude shrink with the latitude, and the date line is crossed.
-let narrow = 1;
-function layOut() {
-  const xy = Float64Array.from(instance.coords.flat());
-  narrow = 1;
-  if (instance.metric === "haversine" && xy.length) {
-    let [x0, x1, y0, y1] = [Infinity, -Infinity, Infinity, -Infinity];
-    for (let i = 0; i < xy.length; i += 2) {
-      x0 = Math.min(x0, xy[i]); x1 = Math.max(x1, xy[i]); y0 = Math.min(y0, xy[i + 1]); y1 = Math.max(y1, xy[i + 1]);
-    }
-    narrow = Math.cos((y0 + y1) / 2 * Math.PI / 180);
-    for (let i = 0; i < xy.length; i += 2) xy[i] = narrow * (x1 - x0 > 180 && xy[i] < 0 ? xy[i] + 360 : xy[i]);
-  }
-  map.setStops(xy, instance.problem === "cvrp");
-}
-const stops = () => (instance.coords.length - (instance.problem === "cvrp" ? 1 : 0)).toLocaleString("en");
+const chosenProblem = () => document.querySelector("input[name=problem]:checked").value;
 
-// Drawing is a mode, so that a stray click changes nothing. A drawn stop counts 1, the depot nothing.
-let drawing = false;
 function setDrawing(on) {
   drawing = on;
   $("draw").setAttribute("aria-pressed", String(on));
   stage.classList.toggle("drawing", on);
+  map.crosshair = on && document.activeElement === map.canvas;
+  map.refresh();
 }
+// A drawn stop counts 1, the depot nothing.
 function addStop(x, y) {
-  if (!drawing) return;
-  const next = { ...instance, coords: [...instance.coords, [x / narrow, y]] };
-  if (instance.problem === "cvrp") next.demands = [...instance.demands, instance.coords.length ? 1 : 0];
+  const { instance } = plan, next = { ...instance, coords: [...instance.coords, [x, y]] };
+  if (plan.vehicles) next.demands = [...instance.demands, instance.coords.length ? 1 : 0];
   if (instance.labels) next.labels = [...instance.labels, `drawn ${next.coords.length}`];
+  if (Array.isArray(instance.service)) next.service = [...instance.service, 0];
+  if (instance.time_windows) next.time_windows = [...instance.time_windows, null];
   change(next, false);
 }
 
 function setProblem(problem) {
+  const { instance } = plan;
   if (problem === instance.problem) return;
   const told = instance.demands?.length === instance.coords.length && instance.coords.length > 0;
   const demands = told ? instance.demands : instance.coords.map((_, i) => i === 0 ? 0 : 1);
   change({ ...instance, problem, demands, capacity: Number($("capacity").value) });
-  if (problem === "cvrp" && instance.coords.length && !told)
-    say("There are no demands: every stop counts 1, and the first one is the depot.");
+  if (problem === "cvrp" && instance.coords.length && !told) say("There are no demands: every stop counts 1, and the first one is the depot.");
 }
 
 async function generate() {
@@ -120,7 +136,6 @@ async function generate() {
     if (ticket === opening) change(made);
   });
 }
-const chosenProblem = () => document.querySelector("input[name=problem]:checked").value;
 
 // A table with demands that does not say the capacity: asked for, never assumed.
 function askCapacity(name) {
@@ -132,7 +147,6 @@ function askCapacity(name) {
     dialog.addEventListener("close", () => resolve(dialog.returnValue === "ok" ? Number($("ask-value").value) : 0), { once: true });
   });
 }
-
 async function open(file) {
   const ticket = ++opening;
   await guarded(async () => {
@@ -150,140 +164,185 @@ async function open(file) {
 
 // ---- solving -------------------------------------------------------------------------------------------------
 
-async function solve() {
-  if (job) return;
-  if (!instance.coords.length) { say("There are no stops yet: open a file, generate some, or draw them.", true); return; }
-  if (instance.problem === "cvrp") instance = { ...instance, capacity: Number($("capacity").value) };
-  show(instance, false);
-  setPlaying(true);
-  setDrawing(false);
-  stage.scrollIntoView({ block: "start" }); // on a phone the map is above the button
+// Submits a job and follows it to its end; on(name, data) hears of it as long as it is the page's job.
+async function run(request, on) {
   const mine = job = { id: null, abort: new AbortController() };
   buttons();
+  try {
+    const { id } = await api.submit(request);
+    mine.id = id;
+    if (job !== mine) { await api.cancel(id); return false; } // dropped before it had a name
+    await follow(mine, on);
+    return job === mine;
+  } catch (e) {
+    if (job === mine) throw e; // what becomes of a dropped job interests nobody
+    return false;
+  } finally {
+    if (job === mine) { job = null; buttons(); }
+  }
+}
+async function follow(mine, on) {
+  let ended = false;
+  await api.follow(mine.id, (name, data) => {
+    if (job !== mine) return;
+    ended ||= name === "done" || name === "failed";
+    on(name, data);
+  }, mine.abort.signal);
+  if (job === mine && !ended) throw new Error("the server ended before the solution was there");
+}
+
+// `on`: from the routes that are there; otherwise from nothing, unless some are locked.
+async function solve(on = false) {
+  if (job) return;
+  if (!plan.instance.coords.length) { say("There are no stops yet: open a file, generate some, or draw them.", true); return; }
+  const start = plan.result && (on || plan.locked.size) ? plan.routes : null, locked = [...plan.locked];
+  drop();
+  if (plan.result) plan.keep();
+  plan.instance = limitsOf(plan.instance);
+  plan.clearSolution();
+  if (start) { plan.routes = start; plan.locked = new Set(locked); }
+  setDrawing(false);
+  list.opened = -1;
+  film.rewind();
+  showAll(false);
+  stage.scrollIntoView({ block: "nearest" }); // on a phone the map is above
   say("sending the stops");
   await guarded(async () => {
-    try {
-      const { id } = await api.submit({
-        instance, rollouts: Number($("rollouts").value), time: Number($("time").value), seed: Number($("seed").value), watch: true,
-      });
-      mine.id = id;
-      if (job !== mine) { await api.cancel(id); return; } // dropped before it had a name
-      say("waiting for a place in the queue");
-      await api.follow(id, (name, data) => { if (job === mine) event(name, data); }, mine.abort.signal);
-      if (job === mine && !result) throw new Error("the server ended before the solution was there");
-    } catch (e) {
-      if (job === mine) throw e; // what becomes of a dropped job interests nobody
-    } finally {
-      if (job === mine) { job = null; buttons(); }
-    }
+    const request = { instance: plan.instance, time: Number($("time").value), seed: Number($("seed").value), rollouts: Number($("rollouts").value), watch: true };
+    if (start) Object.assign(request, { start, locked });
+    await run(request, (name, data) => event(name, data, locked.length));
   });
 }
 
-function event(name, data) {
-  if (name === "steps") steps.push(...data.steps);
-  else if (name === "solution") better({ t: data.elapsed, ...data });
-  else if (name === "progress") say(`${data.stage}: ${data.elapsed.toFixed(1)} s${data.best == null ? "" : `, best ${format(data.best)}`}`);
-  else if (name === "done") done(data);
-  else if (name === "failed") { result = {}; say(data.message, true); }
-  timeline();
-}
-
-function better({ t, length, routes, stage }) {
-  shots.push({ t, length, routes, stage });
-  $("constructed").textContent = format(shots[0].length);
-  outcome(length, t, routes.length);
-}
-
-function outcome(length, seconds, routes) {
-  $("length").textContent = format(length);
-  $("gain").textContent = shots.length && shots[0].length > 0 ? `${(100 * (1 - length / shots[0].length)).toFixed(2)} %` : "-";
-  $("elapsed").textContent = `${seconds.toFixed(2)} s`;
-  $("routes").hidden = $("routes-term").hidden = instance.problem !== "cvrp";
-  $("routes").textContent = routes;
-}
-
-function done(data) {
-  result = data;
-  finished = result.id;
-  outcome(result.length, result.seconds.total, result.routes?.length ?? 1);
-  document.querySelectorAll(".downloads button").forEach((b) => { b.disabled = false; });
-  say(result.cancelled ? "cancelled: this is the best solution so far, checked" : "solved and checked");
+function event(name, data, locks = 0) {
+  if (name === "steps") { plan.steps.push(...data.steps); film.show(); return; }
+  if (name === "solution") {
+    plan.shots.push({ t: data.elapsed, length: data.length, routes: data.routes, stage: data.stage });
+    plan.routes = data.routes;
+    if (locks) plan.locked = new Set([...Array(locks).keys()]); // locked routes come first
+    showSolution();
+  } else if (name === "progress") {
+    if (job?.id) api.setHash("job", job.id);
+    say(`${data.stage}: ${data.elapsed.toFixed(1)} s${data.best == null ? "" : `, best ${units.length(plan.instance, data.best)}`}`);
+  } else if (name === "done") {
+    plan.accept(data);
+    if (locks) plan.locked = new Set([...Array(locks).keys()]);
+    api.setHash("job", data.id);
+    say(data.cancelled ? "cancelled: this is the best solution so far, checked" : "solved and checked");
+    showSolution();
+  } else if (name === "failed") {
+    say(data.message, true);
+    showSolution();
+  }
 }
 
 async function cancel() { if (job?.id) await guarded(() => api.cancel(job.id)); }
 
+function toggleLock(r) {
+  if (job) return;
+  if (!plan.locked.delete(r)) plan.locked.add(r);
+  list.show();
+  list.showStop(chosen);
+  light(list.opened);
+  document.querySelector(`.route[data-route="${r}"] .lock`)?.focus();
+}
+
+// The server checks and measures the changed routes; what it refuses is not done.
+async function moveStop() {
+  const node = chosen, to = Number($("move-to").value), before = plan.result.length, { instance } = plan;
+  const { routes, locked } = plan.moved(node, to, (a, b) => units.distance(instance, a, b));
+  let refused = null;
+  say("");
+  await guarded(async () => {
+    const whole = await run({ instance: limitsOf(instance), time: 0, start: routes }, (name, data) => {
+      if (name === "failed") refused = data.message.replace(/^.*does not fit the instance: /, "");
+      if (name !== "done") return;
+      plan.keep();
+      plan.accept(data);
+      plan.locked = locked;
+      plan.shots = []; plan.steps = [];
+    });
+    if (!whole) return;
+    if (refused) { say(`${plan.name(node)} cannot move there: ${refused}`, true); return; }
+    api.setHash("job", plan.id);
+    showSolution();
+    say(`${plan.name(node)} moved: ${units.difference(instance, plan.result.length - before)}`);
+  });
+}
+
 async function download(format) {
   await guarded(async () => {
-    const text = await api.download(finished, format);
-    const ending = format === "solution" ? (instance.problem === "cvrp" ? "sol" : "tour") : format;
+    const text = await api.download(plan.id, format), ending = format === "solution" ? (plan.vehicles ? "sol" : "tour") : format;
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([typeof text === "string" ? text : JSON.stringify(text)]));
-    link.download = `${instance.name}.${ending}`;
+    link.download = `${plan.instance.name}.${ending}`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   });
 }
 
-// ---- time line -----------------------------------------------------------------------------------------------
-
-const total = () => steps.length + shots.length;
-
-function go(to, pause = true) {
-  if (pause) setPlaying(false);
-  now = Math.max(0, Math.min(total(), to));
-  timeline();
-}
-function setPlaying(on) { playing = on; $("play").textContent = on ? "II" : "\u25B7"; }
-
-function timeline() {
-  $("scrub").max = total(); $("scrub").value = now;
-  const shot = now > steps.length ? shots[now - steps.length - 1] : null;
-  drawCurve($("curve"), shots, now - steps.length - 1);
-  if (!total()) { $("moment").textContent = "nothing yet"; return; }
-  if (shot) {
-    map.setRoutes(shot.routes);
-    $("moment").textContent = `${shot.stage} at ${shot.t.toFixed(2)} s: ${format(shot.length)}`;
-  } else {
-    const order = steps.slice(0, now).map((s) => s[0]);
-    const next = now < steps.length ? steps[now] : null;
-    const overlay = next && order.length
-      ? { last: order.at(-1), candidates: next[1], probabilities: next[2], radii: next[3] } : null;
-    map.setWalk(order, overlay);
-    $("moment").textContent = `decision ${now} of ${steps.length}`;
-  }
-}
-
-// Plays decisions so that a construction takes some seconds whatever its size, then one improvement a frame.
-function tick() {
-  if (playing && now < total()) {
-    const stride = now < steps.length ? Math.max(1, Math.ceil(steps.length / 300)) : 1;
-    now = now < steps.length ? Math.min(steps.length, now + stride) : now + 1;
-    timeline();
-  }
-  requestAnimationFrame(tick);
+// A link to a job brings its stops and its routes back, also while it is still solved.
+async function restore(id) {
+  await guarded(async () => {
+    const instance = await api.instance(id);
+    drop();
+    plan.instance = instance;
+    plan.clearSolution();
+    showAll(true);
+    const mine = job = { id, abort: new AbortController() };
+    buttons();
+    try { await follow(mine, event); } finally { if (job === mine) { job = null; buttons(); } }
+  });
 }
 
 // ---- wiring --------------------------------------------------------------------------------------------------
 
-function say(text, bad = false) { $("status").textContent = text; $("status").classList.toggle("bad", bad); }
-async function guarded(work) { try { await work(); } catch (e) { if (e.name !== "AbortError") say(e.message, true); } }
-function buttons() { $("solve").disabled = !!job; $("cancel").disabled = !job; $("undo").disabled = !past.length; }
+function showTab(name) {
+  film.shown = name === "film";
+  for (const tab of ["plan", "film"]) {
+    $(`tab-${tab}`).setAttribute("aria-selected", String(tab === name));
+    $(`tab-${tab}`).tabIndex = tab === name ? 0 : -1;
+    $(tab).hidden = tab !== name;
+  }
+  showSolution();
+}
+for (const [tab, other] of [["plan", "film"], ["film", "plan"]]) {
+  $(`tab-${tab}`).onclick = () => showTab(tab);
+  $(`tab-${tab}`).onkeydown = (e) => { if (/^Arrow(Left|Right)$/.test(e.key)) { showTab(other); $(`tab-${other}`).focus(); } };
+}
 
-map.onclick = addStop;
+map.onclick = (x, y, node) => {
+  if (drawing) { addStop(x, y); return; }
+  if (film.shown || node < 0) { chooseStop(-1); return; }
+  const r = plan.routeOf(node);
+  chooseStop(node);
+  if (r >= 0 && r !== list.opened) { list.opened = r; list.show(); light(r); }
+};
+map.onhover = (node, px, py) => {
+  $("tip").hidden = node < 0 || drawing;
+  if (film.shown) return;
+  const r = node < 0 ? -1 : plan.routeOf(node);
+  light(r < 0 ? list.opened : r);
+  if (node < 0) return;
+  $("tip").textContent = plan.name(node) + (r >= 0 ? `, ${list.title(r)}` : "");
+  $("tip").style.left = `${Math.min(px + 14, map.width - 140)}px`;
+  $("tip").style.top = `${py + 14}px`;
+};
+map.canvas.addEventListener("focus", () => { map.crosshair = drawing && map.canvas.matches(":focus-visible"); map.refresh(); });
+map.canvas.addEventListener("blur", () => { map.crosshair = false; map.refresh(); });
+
 document.querySelectorAll("input[name=problem]").forEach((r) => r.addEventListener("change", () => setProblem(r.value)));
 $("generate").onclick = generate;
-$("clear").onclick = () => change(empty());
+$("clear").onclick = () => change({ ...EMPTY, problem: chosenProblem(), capacity: Number($("capacity").value) });
 $("draw").onclick = () => setDrawing(!drawing);
 $("undo").onclick = undo;
 $("file").onchange = (e) => { if (e.target.files[0]) open(e.target.files[0]); e.target.value = ""; };
-$("solve").onclick = solve;
+$("solve").onclick = () => solve();
+$("improve").onclick = () => solve(true);
 $("cancel").onclick = cancel;
-$("first").onclick = () => go(0);
-$("back").onclick = () => go(now - 1);
-$("forward").onclick = () => go(now + 1);
-$("final").onclick = () => go(total());
-$("play").onclick = () => setPlaying(!playing);
-$("scrub").oninput = (e) => go(Number(e.target.value));
+$("move-button").onclick = moveStop;
+$("print").onclick = () => { makeSheets(plan); window.print(); };
+window.addEventListener("beforeprint", () => makeSheets(plan));
 $("zoom-in").onclick = () => map.zoom(1.4);
 $("zoom-out").onclick = () => map.zoom(1 / 1.4);
 $("zoom-fit").onclick = () => map.fit();
@@ -291,7 +350,7 @@ $("help-button").onclick = () => {
   $("help").hidden = !$("help").hidden;
   $("help-button").setAttribute("aria-expanded", String(!$("help").hidden));
 };
-document.querySelectorAll(".downloads button").forEach((b) => { b.onclick = () => download(b.dataset.format); });
+document.querySelectorAll("[data-format]").forEach((b) => { b.onclick = () => download(b.dataset.format); });
 
 stage.addEventListener("dragover", (e) => { e.preventDefault(); stage.classList.add("over"); });
 stage.addEventListener("dragleave", () => stage.classList.remove("over"));
@@ -300,18 +359,28 @@ stage.addEventListener("drop", (e) => {
   if (e.dataTransfer.files[0]) open(e.dataTransfer.files[0]);
 });
 
+const step = (dx, dy, by) => () => { if (film.shown && by) film.go(film.now + by); else map.pan(dx, dy); };
 const KEYS = {
-  Enter: solve, Escape: cancel, " ": () => setPlaying(!playing), ArrowLeft: () => go(now - 1), ArrowRight: () => go(now + 1),
-  Home: () => go(0), End: () => go(total()), "+": () => map.zoom(1.4), "=": () => map.zoom(1.4), "-": () => map.zoom(1 / 1.4),
-  0: () => map.fit(),
+  Enter: () => { if (drawing) addStop(...map.place()); else solve(); }, Escape: () => { if (drawing) setDrawing(false); else cancel(); },
+  " ": () => film.play(!film.playing), ArrowLeft: step(40, 0, -1), ArrowRight: step(-40, 0, 1), ArrowUp: step(0, 40), ArrowDown: step(0, -40),
+  Home: () => film.go(0), End: () => film.go(film.total), "+": () => map.zoom(1.4), "=": () => map.zoom(1.4), "-": () => map.zoom(1 / 1.4), 0: () => map.fit(),
 };
 document.addEventListener("keydown", (e) => {
-  if (e.key === "z" && (e.ctrlKey || e.metaKey) && !e.shiftKey && !/^(INPUT|SELECT)$/.test(e.target.tagName)) { e.preventDefault(); undo(); return; }
-  if ($("ask").open) return;
-  if (/^(INPUT|SELECT|BUTTON)$/.test(e.target.tagName) && e.key !== "Escape") return;
+  const field = /^(INPUT|SELECT)$/.test(e.target.tagName);
+  if (e.key === "z" && (e.ctrlKey || e.metaKey) && !e.shiftKey && !field) { e.preventDefault(); undo(); return; }
+  if ($("ask").open || ((field || /^(BUTTON|SUMMARY)$/.test(e.target.tagName)) && e.key !== "Escape")) return;
   const act = KEYS[e.key];
   if (act && !e.ctrlKey && !e.metaKey && !e.altKey) { e.preventDefault(); act(); }
 });
 
-setPlaying(true);
-tick();
+api.config().then(({ tiles, tiles_credit }) => {
+  if (!tiles) return;
+  map.ground.url = tiles;
+  $("credit").hidden = false;
+  $("credit").textContent = tiles_credit ?? `Map: ${new URL(tiles.replace(/[{}]/g, "")).host}`;
+  map.refresh();
+}).catch(() => { /* without one there is the grid */ });
+
+window.addEventListener("hashchange", () => { const id = api.hash("job"); if (id && id !== plan.id && id !== job?.id) restore(id); });
+showAll(true);
+if (api.hash("job")) restore(api.hash("job"));

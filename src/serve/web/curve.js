@@ -1,6 +1,6 @@
 // Length over time, as a small step chart.
 
-export function drawCurve(canvas, points, now) {
+export function drawCurve(canvas, points, now, format) {
   const dpr = devicePixelRatio || 1, w = canvas.clientWidth, h = canvas.clientHeight;
   canvas.width = w * dpr; canvas.height = h * dpr;
   const c = canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
@@ -31,5 +31,3 @@ export function drawCurve(canvas, points, now) {
   const label = `${end.toFixed(1)} s`;
   c.fillText(label, right - c.measureText(label).width, bottom + 12);
 }
-
-export const format = (v) => v >= 1000 ? Math.round(v).toLocaleString("en") : v.toPrecision(5);

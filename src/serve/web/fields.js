@@ -1,0 +1,50 @@
+// The fields beside the map, and the rules of routes they stand for (the names are the API's).
+
+const $ = (id) => document.getElementById(id);
+const USUAL_SPEED = 40; // km/h, where times are needed and nobody said a speed
+
+const globe = (instance) => instance.metric === "haversine";
+const plain = (v) => typeof v === "number" && Number.isFinite(v) ? Number(v.toPrecision(12)) : v ?? "";
+
+export function fillFields(instance) {
+  const vehicles = instance.problem === "cvrp";
+  document.querySelector(`input[name=problem][value=${instance.problem}]`).checked = true;
+  $("limits").hidden = !vehicles;
+  for (const e of document.querySelectorAll(".unit")) e.textContent = globe(instance) ? "km" : "units";
+  for (const e of document.querySelectorAll(".speed")) e.textContent = globe(instance) ? "km/h" : "units/min";
+  $("speed").placeholder = globe(instance) ? USUAL_SPEED : 1;
+  if (vehicles && instance.capacity) $("capacity").value = instance.capacity;
+  if (!vehicles) return;
+  $("vehicles").value = typeof instance.vehicles === "number" ? instance.vehicles : "";
+  $("max-stops").value = plain(instance.max_stops);
+  $("max-length").value = instance.max_length == null ? "" : plain(instance.max_length / (globe(instance) ? 1000 : 1));
+  $("max-duration").value = plain(instance.max_duration);
+  $("service").value = typeof instance.service === "number" ? instance.service : "";
+  $("service").placeholder = Array.isArray(instance.service) ? "table" : "0";
+  $("speed").value = plain(instance.speed);
+  $("open").checked = Boolean(instance.open);
+  const windows = instance.time_windows?.filter((w) => w && (w[0] != null || w[1] != null)).length ?? 0;
+  $("windows").hidden = !windows;
+  $("windows").textContent = `${windows} stops have time windows`;
+}
+
+// The instance with what the fields say. A service time per stop stays unless the field has one for all.
+export function limitsOf(instance) {
+  const next = { ...instance };
+  for (const name of ["max_length", "max_duration", "max_stops", "speed", "open"]) delete next[name];
+  if (instance.problem !== "cvrp") { delete next.vehicles; return next; }
+  const put = (name, id, scale = 1) => { if ($(id).value !== "") next[name] = Number($(id).value) * scale; };
+  put("capacity", "capacity");
+  if ($("vehicles").value !== "") next.vehicles = Number($("vehicles").value);
+  else if (typeof next.vehicles === "number") delete next.vehicles;
+  put("max_stops", "max-stops");
+  put("max_length", "max-length", globe(instance) ? 1000 : 1);
+  put("speed", "speed");
+  if ($("max-duration").value.trim() !== "") next.max_duration = $("max-duration").value.trim();
+  if ($("service").value !== "") next.service = Number($("service").value);
+  else if (!Array.isArray(next.service)) delete next.service;
+  if ($("open").checked) next.open = true;
+  const timed = next.service || next.time_windows || next.max_duration;
+  if (timed && globe(instance) && next.speed === undefined) next.speed = USUAL_SPEED;
+  return next;
+}

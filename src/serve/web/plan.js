@@ -1,0 +1,80 @@
+// The plan: an instance, its solution, what is locked, and the way back. Nothing here touches the page.
+
+export const EMPTY = { problem: "tsp", name: "drawn", coords: [], demands: [], capacity: 50, metric: "exact" };
+
+export class Plan {
+  constructor() {
+    this.instance = EMPTY;
+    this.clearSolution();
+    this.past = [];
+  }
+
+  clearSolution() {
+    this.result = null;       // the last event of the job: lengths, routes, stops
+    this.routes = null;       // [[node]], also while a job still improves them
+    this.steps = [];          // the policy's decisions: [node, [candidate], [probability], [radius]]
+    this.shots = [];          // solutions on the way: {t, length, routes, stage}
+    this.locked = new Set();  // indices of routes
+    this.id = null;           // job whose solution can be downloaded
+  }
+
+  get vehicles() { return this.instance.problem === "cvrp"; }
+  get stops() { return this.instance.coords.length - (this.vehicles && this.instance.coords.length ? 1 : 0); }
+  name(node) { return this.instance.labels?.[node] || (this.vehicles && node === 0 ? "Depot" : `Stop ${this.vehicles ? node : node + 1}`); }
+  demand(node) { return this.instance.demands?.[node] ?? 0; }
+  routeOf(node) { return this.routes ? this.routes.findIndex((r) => r.includes(node)) : -1; }
+
+  // Remembers how things are before they change.
+  keep() {
+    if (!this.instance.coords.length && !this.past.length) return;
+    const { instance, result, routes, steps, shots, id } = this;
+    this.past.push({ instance, result, routes, steps, shots, id, locked: new Set(this.locked) });
+    if (this.past.length > 50) this.past.shift();
+  }
+  undo() {
+    const last = this.past.pop();
+    if (last) Object.assign(this, last);
+    return Boolean(last);
+  }
+
+  replace(instance) { this.keep(); this.instance = instance; this.clearSolution(); }
+
+  accept(result) {
+    this.result = result;
+    this.routes = result.routes ?? [result.tour.map((node) => node - 1)];
+    this.id = result.id;
+  }
+
+  // One line per route: number of stops, length, load, time.
+  summary(r) {
+    const told = this.result?.stops?.[r], route = this.routes[r];
+    const load = route.reduce((sum, node) => sum + this.demand(node), 0);
+    if (!told) return { stops: route.length, load };
+    const first = told[0], last = told.at(-1);
+    return { stops: route.length, load, length: last.distance, from: first.departure, to: last.arrival,
+             time: last.arrival != null ? last.arrival - first.departure : undefined };
+  }
+
+  // The routes with a stop moved to where it adds least to another one (index == routes.length: a route of its own).
+  moved(node, to, distance) {
+    const routes = this.routes.map((r) => r.filter((n) => n !== node));
+    if (to === routes.length) routes.push([node]);
+    else {
+      const route = routes[to], ends = this.vehicles ? [0, ...route, 0] : [...route, route[0]];
+      let best = Infinity, place = 0;
+      for (let i = 0; i + 1 < ends.length; i++) {
+        const more = distance(ends[i], node) + distance(node, ends[i + 1]) - distance(ends[i], ends[i + 1]);
+        if (more < best) { best = more; place = this.vehicles ? i : i + 1; }
+      }
+      route.splice(place, 0, node);
+    }
+    // Locks follow their routes when an emptied one goes.
+    const locked = new Set(), kept = [];
+    routes.forEach((route, r) => {
+      if (!route.length) return;
+      if (this.locked.has(r)) locked.add(kept.length);
+      kept.push(route);
+    });
+    return { routes: kept, locked };
+  }
+}
