@@ -501,6 +501,40 @@ static void a_named_model_solves_its_problem_and_two_jobs_run_at_once(void **sta
     finish(f);
 }
 
+#define FOUR                                                                                                 \
+    "\"instance\":{\"coords\":[[0,0],[1,0],[2,0],[0,1],[0,2]],\"demands\":[0,1,1,1,1],\"capacity\":2}"
+
+/* From routes that are there: measured as they are, improved, refused, or partly kept. */
+static void goes_on_from_routes(void **state)
+{
+    static const struct {
+        const char *body;
+        int status;
+        const char *words;
+    } cases[] = {
+        {"{\"time\":0,\"start\":[[1,3],[2,4]]," FOUR "}", 200, "\"routes\":[[1,3],[2,4]]"},
+        {"{\"time\":0,\"start\":[[1,3],[2,4]]," FOUR "}", 200,
+         "{\"node\":3,\"leg\":1.4142135623730951,\"distance\":2.4142135623730949,\"load\":2.0}"},
+        {"{\"time\":0.2,\"start\":[[1,3],[2,4]]," FOUR "}", 200, "\"length\":8.0"},
+        {"{\"time\":0,\"start\":[[1,3,2],[4]]," FOUR "}", 422, "exceeds the capacity"},
+        {"{\"time\":0,\"start\":[[1],[2,4]]," FOUR "}", 422, "does not fit"},
+        {"{\"time\":0.2,\"start\":[[1,3],[4],[2]],\"locked\":[0]," FOUR "}", 200, "\"routes\":[[1,3],["},
+        {"{\"time\":0.2,\"start\":[[1,3],[4],[2]],\"locked\":[0,1,2]," FOUR "}", 200,
+         "\"routes\":[[1,3],[4],[2]]"},
+        {"{\"time\":0,\"start\":[[1,9]]," FOUR "}", 422, "below the number of coords"},
+        {"{\"time\":0,\"start\":[[]]," FOUR "}", 422, "list of nodes"},
+        {"{\"time\":0,\"start\":[[1,3],[2,4]],\"locked\":[2]," FOUR "}", 422, "index of a route"},
+        {"{\"time\":0,\"locked\":[0]," FOUR "}", 422, "with \\\"start\\\""},
+        {"{\"time\":0,\"instance\":{\"coords\":[[0,0],[1,1]],\"open\":3}}", 422, "true or false"},
+        {"{\"time\":0,\"instance\":{\"coords\":[[0,0],[1,1]],\"service\":[1]}}", 422, "one per node"},
+        {"{\"time\":0,\"instance\":{\"coords\":[[0,0],[1,1]],\"time_windows\":[1,2]}}", 422,
+         "earliest, latest"},
+        {"{\"time\":0,\"instance\":{\"coords\":[[0,0],[1,1]],\"max_length\":-5}}", 422, "max_length"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect(*state, "POST", "/v1/solve", JSON, cases[i].body, cases[i].status, cases[i].words);
+}
+
 static void other_names_for_this_machine_are_refused(void **state)
 {
     static const char request[] =
@@ -526,6 +560,7 @@ int main(void)
         cmocka_unit_test(a_finished_solve_is_not_refused),
         cmocka_unit_test(asks_for_the_secret),
         cmocka_unit_test(a_named_model_solves_its_problem_and_two_jobs_run_at_once),
+        cmocka_unit_test(goes_on_from_routes),
         cmocka_unit_test(other_names_for_this_machine_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -41,14 +41,15 @@ before(async () => {
 after(async () => { await browser?.close(); servers.forEach((s) => s.kill("SIGTERM")); });
 
 // Opens the page, works on it, keeps a picture under the given name, and fails on any error the page had.
-export async function withPage(view, name, work, { options = {}, at = address, hash = "" } = {}) {
+export async function withPage(view, name, work, { options = {}, at = address, hash = "", others = [] } = {}) {
   const phone = view === "phone";
   const context = await browser.newContext({ viewport: views[view], hasTouch: phone, isMobile: phone, acceptDownloads: true, ...options });
   const page = await context.newPage();
   const faults = [];
   page.on("pageerror", (e) => faults.push(String(e)));
-  page.on("request", (r) => { if (!/^(data|blob):/.test(r.url()) && !r.url().startsWith(at)) faults.push(`fetched ${r.url()}`); });
+  page.on("request", (r) => { if (!/^(data|blob):/.test(r.url()) && ![at, ...others].some((from) => r.url().startsWith(from))) faults.push(`fetched ${r.url()}`); });
   await page.goto(at + hash);
+  await page.evaluate(() => document.querySelectorAll("details").forEach((d) => { d.open = true; })); // tests use them all
   await work(page);
   await page.screenshot({ path: path.join(shots, `${view}-${name}.png`) });
   await context.close();
@@ -79,4 +80,5 @@ export async function openText(page, name, contents) {
   writeFileSync(file, contents);
   await page.setInputFiles("#file", file);
 }
+export const film = (page) => page.click("#tab-film");
 export const status = (page) => page.locator("#status").textContent();

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { serve, withPage, views, scratch, shots, said, headline, moment, end, text, save, inked } from "./harness.mjs";
+import { serve, withPage, views, scratch, shots, said, headline, moment, end, text, save, inked, film } from "./harness.mjs";
 
 for (const view of Object.keys(views)) {
   test(`${view}: draw, solve, watch, step and scrub`, () => withPage(view, "watched", async (page) => {
@@ -20,6 +20,7 @@ for (const view of Object.keys(views)) {
     await page.click("#solve");
     await said(page, "solved and checked");
     assert.ok(await page.locator("#map").evaluate((m) => m.getBoundingClientRect().top >= 0), "the map is in sight after Solve");
+    await film(page);
     await page.waitForFunction(() => Number(document.getElementById("scrub").max) > 24);
     await end(page); // it plays by itself
     await page.locator("#scrub").fill("8");
@@ -34,6 +35,7 @@ for (const view of Object.keys(views)) {
     await moment(page, "decision 0");
     await page.click("#final");
     await end(page);
+    await page.click("#tab-plan");
     const tour = await save(page, "solution");
     assert.match(tour.name, /\.tour$/);
     assert.match(tour.text, /DIMENSION *: *24\n[^]*TOUR_SECTION\n(\d+\n){24}-1/);
@@ -75,6 +77,7 @@ for (const view of Object.keys(views)) {
     await page.fill("#time", "60");
     await page.click("#solve");
     await said(page, "improve");
+    await film(page);
     await page.click("#play");
     const held = await text(page, "#moment");
     await page.waitForTimeout(400);
@@ -82,6 +85,7 @@ for (const view of Object.keys(views)) {
     assert.notEqual(await text(page, "#length"), "-", "a length is known while it runs");
     await page.click("#cancel");
     await said(page, "cancelled: this is the best solution so far");
+    await page.click("#tab-plan");
     assert.equal((await save(page, "csv")).text.trim().split("\n").length, 402, "header, stops, and back to the first");
   }));
 }
@@ -95,6 +99,9 @@ test("the keyboard alone: solve, pause, step, zoom, cancel", () => withPage("des
   await page.focus("#map");
   await page.keyboard.press("Enter");
   await said(page, "improve");
+  await page.focus("#tab-plan");
+  await page.keyboard.press("ArrowRight");
+  await page.focus("#map");
   await page.keyboard.press("Space");
   await page.keyboard.press("Home");
   await moment(page, "decision 0");
@@ -135,7 +142,6 @@ test("places on the globe: names come through to the list of stops", () => withP
   await page.fill("#time", "1.5");
   await page.click("#solve");
   await said(page, "solved and checked");
-  await page.click("#final");
   const list = (await save(page, "csv")).text;
   assert.match(list, /"Caf\u00e9 Amsel, Hafenweg",47.4312,8.5611,6/);
   const longest = Math.max(...list.trim().split("\n").slice(1).map((line) => Number(line.split(",").at(-1))));
@@ -201,9 +207,7 @@ test("with a secret: refused without it, at work with #token=", async () => {
     await said(page, "token");
   }, { at: guarded });
   await withPage("desktop", "token", async (page) => {
-    await page.goto(`${guarded}#token=${secret}`);
-    await page.reload();
     await page.click("#generate");
     await headline(page, "200 stops");
-  }, { at: guarded });
+  }, { at: guarded, hash: `#token=${secret}` });
 });

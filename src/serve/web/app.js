@@ -205,7 +205,7 @@ async function solve(on = false) {
   list.opened = -1;
   film.rewind();
   showAll(false);
-  stage.scrollIntoView({ block: "nearest" }); // on a phone the map is above
+  window.scrollTo(0, 0); // on a phone the map is above
   say("sending the stops");
   await guarded(async () => {
     const request = { instance: plan.instance, time: Number($("time").value), seed: Number($("seed").value), rollouts: Number($("rollouts").value), watch: true };
