@@ -60,8 +60,8 @@ export class RouteList {
     return element("ol", { class: "stops" }, ...plan.routes[r].slice(0, 500).map((node) => {
       const stop = at.get(node), facts = [];
       if (stop?.arrival != null) facts.push(units.moment(instance, stop.arrival + (stop.waiting ?? 0)));
-      if (plan.vehicles && plan.demand(node)) facts.push(`${units.number(plan.demand(node))}`);
-      if (stop) facts.push(units.length(instance, stop.distance));
+      if (plan.vehicles && plan.demand(node)) facts.push(`load ${units.number(plan.demand(node))}`);
+      if (stop) facts.push(`at ${units.length(instance, stop.distance)}`);
       return element("li", {}, element("button", { type: "button", "data-node": node, onclick: () => on.choose(node) },
         element("span", { class: "name" }, plan.name(node)), element("span", { class: "facts" }, facts.join(" \u00b7 "))));
     }));
