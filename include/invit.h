@@ -46,7 +46,7 @@ typedef struct invit_error {
     char message[1024];
 } invit_error;
 
-/* Version of the library, for example "0.1.0". */
+/* Version of the library, for example "0.2.0". */
 INVIT_API const char *invit_version(void);
 
 /* ---- progress and cancelling: the same on every long call ---------------------------------------------- */
