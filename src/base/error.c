@@ -3,6 +3,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+void inv_tame(char *text)
+{
+    for (unsigned char *c = (unsigned char *)text; *c; c++) {
+        if ((*c < 32 && *c != '\n') || *c == 127) *c = '?';
+        if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) c[0] = c[1] = '?'; /* U+0080 to U+009f */
+    }
+}
+
 invit_status inv_fail(invit_error *err, invit_status code, const char *format, ...)
 {
     if (err) {
@@ -11,6 +19,7 @@ invit_status inv_fail(invit_error *err, invit_status code, const char *format, .
         err->code = code;
         vsnprintf(err->message, sizeof err->message, format, args);
         va_end(args);
+        inv_tame(err->message);
     }
     return code;
 }

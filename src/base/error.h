@@ -7,6 +7,8 @@
 /* Fills *err (if any) and returns `code`, so that callers can write `return inv_fail(err, INVIT_ERR_INPUT, ...)`. */
 invit_status inv_fail(invit_error *err, invit_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Replaces control characters, which terminals obey, by question marks: in what comes from files. */
+void inv_tame(char *text);
 invit_status inv_no_memory(invit_error *err, size_t bytes);
 
 /* Passes an error up from a function that owns nothing yet. */

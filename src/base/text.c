@@ -301,6 +301,7 @@ static bool is_utf8(const char *text, size_t n)
 
 char *inv_put_utf8(char *to, const char *text, size_t n)
 {
+    char *from = to;
     n = strnlen(text, n);
     if (is_utf8(text, n)) {
         memcpy(to, text, n);
@@ -309,6 +310,9 @@ char *inv_put_utf8(char *to, const char *text, size_t n)
         for (size_t i = 0; i < n; i++) to = put_byte(to, (unsigned char)text[i]);
     }
     *to = 0;
+    for (char *c = from; *c; c++)
+        if (*c == '\n' || *c == '\t') *c = ' ';
+    inv_tame(from);
     return to;
 }
 

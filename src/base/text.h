@@ -73,7 +73,8 @@ invit_status inv_text_line(inv_text *t, const char **line, size_t *length, invit
 /* Length of the valid UTF-8 sequence at s, 0 when there is none. */
 int inv_utf8_length(const char *s);
 /* Copies text of at most n bytes as UTF-8 into 3 n + 1 bytes at `to`, and returns where its NUL is. What is
- * not UTF-8 comes from an older program and is taken for Windows-1252. */
+ * not UTF-8 comes from an older program and is taken for Windows-1252. Control characters become blanks or
+ * question marks. */
 char *inv_put_utf8(char *to, const char *text, size_t n);
 /* The same into memory of its own; NULL when there is none. */
 char *inv_utf8_copy(const char *text, size_t n);

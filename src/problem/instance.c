@@ -156,7 +156,7 @@ invit_status invit_instance_set_labels(invit_instance *p, const char *const *lab
     size_t n = (size_t)p->n, bytes = 0, *at = NULL;
     char *text = NULL;
     if (labels) {
-        for (size_t i = 0; i < n; i++) bytes += strlen(labels[i]) + 1;
+        for (size_t i = 0; i < n; i++) bytes += 3 * strlen(labels[i]) + 1;
         text = malloc(bytes);
         at = malloc(n * sizeof *at);
         if (!text || !at) {
@@ -167,7 +167,7 @@ invit_status invit_instance_set_labels(invit_instance *p, const char *const *lab
         bytes = 0;
         for (size_t i = 0; i < n; i++) {
             at[i] = bytes;
-            bytes += strlen(strcpy(text + bytes, labels[i])) + 1;
+            bytes = (size_t)(inv_put_utf8(text + bytes, labels[i], strlen(labels[i])) + 1 - text);
         }
     }
     free(p->labels);

@@ -1,4 +1,4 @@
-/* Solutions: TSPLIB .tour, CVRPLIB .sol, MSVDRP solution lines; told apart by content. What they leave out or
+/* Solutions: TSPLIB .tour, CVRPLIB .sol, MSVDRP solution lines, our tables of stops; told apart by content. What they leave out or
  * visit twice is the checker's business; here they speak of nodes that exist, and of no more than twice as
  * many as there are. */
 #include "problem/read.h"
@@ -244,6 +244,42 @@ static invit_status read_line(inv_text *t, const invit_instance *p, draft *d, do
     return INVIT_OK;
 }
 
+/* ---- the table of stops that we write: route, stop, node and more --------------------------------------- */
+
+static bool is_stops_header(const char *p)
+{
+    return strncasecmp(p, "route", 5) == 0 && (p[5] == ',' || p[5] == ';') &&
+           strncasecmp(p + 6, "stop", 4) == 0 && p[10] == p[5] && strncasecmp(p + 11, "node", 4) == 0;
+}
+
+/* The depot, and at the end of a closed tour its first node once more, are part of the way, not of the route. */
+static invit_status read_stops(inv_text *t, const invit_instance *p, draft *d, invit_error *err)
+{
+    bool cvrp = p->problem == INVIT_CVRP;
+    int64_t last = -1;
+    inv_text_skip_line(t);
+    while (inv_text_skip_space(t)) {
+        static const char *const what[] = {"a route's number", "a stop's number", "a node"};
+        int64_t value[3] = {0};
+        for (int k = 0; k < 3; k++) {
+            const char *after = inv_parse_int(t->at, &value[k]);
+            if (!after ||
+                !(*after == ',' || *after == ';' || *after == '\n' || inv_is_blank(*after) ||
+                  after >= t->end) ||
+                value[k] < 0 || value[k] >= (k == 2 ? p->n : INT32_MAX))
+                return inv_text_expected(t, err, k == 2 ? "%s from 0 to %d" : "%s", what[k], p->n - 1);
+            t->at = after + (k < 2 && (*after == ',' || *after == ';'));
+        }
+        if (d->n > 2 * (int64_t)p->n + 1) return inv_text_expected(t, err, "at most %d stops", 2 * p->n + 1);
+        if (value[0] != last) INV_CHECK(begin_route(d, err));
+        last = value[0];
+        if (!(cvrp && value[2] == 0)) INV_CHECK(add_node(d, value[2], err));
+        inv_text_skip_line(t);
+    }
+    if (!cvrp && d->n == (int64_t)p->n + 1 && d->node[d->n - 1] == d->node[0]) d->n--;
+    return INVIT_OK;
+}
+
 static bool starts_number(char c)
 {
     return c == '-' || (c >= '0' && c <= '9');
@@ -305,6 +341,8 @@ invit_status invit_solution_reader_next(invit_solution_reader *r, const invit_in
     r->lines = r->lines || starts_number(*t->at);
     if (r->lines)
         INV_TRY(read_line(t, p, &d, &length, &seconds, err));
+    else if (is_stops_header(t->at))
+        INV_TRY(read_stops(t, p, &d, err));
     else if (strncasecmp(t->at, "route", 5) == 0 || strncasecmp(t->at, "cost", 4) == 0)
         INV_TRY(read_routes(t, p, &d, &length, err));
     else

@@ -196,11 +196,9 @@ invit_status invit_writer_solution(invit_writer *w, const invit_instance *p, con
         write_line(w->file, p, s, info);
         return INVIT_OK;
     case INVIT_SOLUTION_GEOJSON:
-        inv_write_geojson(w->file, p, s);
-        return INVIT_OK;
+        return inv_write_geojson(w->file, p, s, err);
     case INVIT_SOLUTION_STOPS:
-        inv_write_stops(w->file, p, s);
-        return INVIT_OK;
+        return inv_write_stops(w->file, p, s, err);
     }
     return inv_fail(err, INVIT_ERR_ARGUMENT, "unknown solution format %d", (int)format);
 }

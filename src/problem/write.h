@@ -10,7 +10,9 @@ void inv_put_int(inv_outfile *f, int64_t v, char after);
 void inv_put_number(inv_outfile *f, double v, char after);
 
 /* Solutions for maps and for drivers. */
-void inv_write_geojson(inv_outfile *f, const invit_instance *p, const invit_solution *s);
-void inv_write_stops(inv_outfile *f, const invit_instance *p, const invit_solution *s);
+invit_status inv_write_geojson(inv_outfile *f, const invit_instance *p, const invit_solution *s,
+                               invit_error *err);
+invit_status inv_write_stops(inv_outfile *f, const invit_instance *p, const invit_solution *s,
+                             invit_error *err);
 
 #endif

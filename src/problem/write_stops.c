@@ -1,39 +1,70 @@
 /* Solutions as others want them: GeoJSON for maps (RFC 7946), and a table of stops for the driver. */
 #include "problem/write.h"
 
+#include "base/number.h"
 #include "problem/metric.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* One route as it is driven: from the depot (or the first node) through all stops and back. */
 typedef struct drive {
     const invit_instance *p;
-    const int32_t *node;
-    int32_t count; /* nodes of the route                                     */
-    bool depot;    /* CVRP: node 0 stands at both ends                        */
+    invit_stop *stop; /* [count] */
+    int32_t count;
+    int32_t visited; /* nodes of the route, without depot and way back */
+    bool depot;      /* CVRP: node 0 stands at the beginning           */
+    bool timed, loaded;
 } drive;
 
-static int32_t stops(const drive *d)
+/* Room for the longest route; stop is NULL when there is no memory. */
+static drive drive_through(const invit_instance *p, const invit_solution *s)
 {
-    return d->count + (d->depot ? 2 : 1);
+    int32_t longest = 0;
+    for (int32_t r = 0; r < s->routes; r++)
+        if (s->start[r + 1] - s->start[r] > longest) longest = s->start[r + 1] - s->start[r];
+    return (drive){.p = p,
+                   .stop = malloc(((size_t)longest + 2) * sizeof(invit_stop)),
+                   .depot = p->problem == INVIT_CVRP,
+                   .timed = inv_is_timed(p),
+                   .loaded = p->problem == INVIT_CVRP && (inv_is_plain(p) || inv_has_demands(p))};
+}
+
+static void take_route(drive *d, const invit_solution *s, int32_t r)
+{
+    d->visited = s->start[r + 1] - s->start[r];
+    d->count = invit_schedule(d->p, s, r, d->stop);
 }
 
 static int32_t stop(const drive *d, int32_t i)
 {
-    if (d->depot) return i == 0 || i == d->count + 1 ? 0 : d->node[i - 1];
-    return d->node[i % d->count];
-}
-
-static double leg(const drive *d, int32_t i)
-{
-    return i == 0 ? 0 : inv_edge(d->p, stop(d, i - 1), stop(d, i));
+    return d->stop[i].node;
 }
 
 /* Metres on the globe are told to a tenth: nobody drives by more. */
 static double told(const drive *d, double length)
 {
     return d->p->metric == INVIT_HAVERSINE ? round(10 * length) / 10 : length;
+}
+
+static double demand_of(const invit_instance *p, int32_t node)
+{
+    return (double)p->demand[node] / p->scale;
+}
+
+/* hh:mm where times were given so, in quotes if wanted. */
+static void put_time(inv_outfile *f, const invit_instance *p, double time, bool quoted, char after)
+{
+    char text[INV_TIME_TEXT], end[2] = {after, 0};
+    if (!p->rules || !p->rules->clock) {
+        inv_put_number(f, round(1e6 * time) / 1e6, after);
+        return;
+    }
+    if (quoted) inv_outfile_puts(f, "\"");
+    inv_outfile_puts(f, inv_time_text(p, time, text));
+    if (quoted) inv_outfile_puts(f, "\"");
+    inv_outfile_puts(f, end);
 }
 
 /* ---- GeoJSON ------------------------------------------------------------------------------------------- */
@@ -78,8 +109,11 @@ static void put_position(inv_outfile *f, double x, double y)
     inv_put_number(f, y, ']');
 }
 
-static void put_point(inv_outfile *f, const invit_instance *p, int32_t node, int32_t route, int32_t order)
+/* `at` is NULL for the depot, which belongs to no route. */
+static void put_point(inv_outfile *f, const drive *d, int32_t node, const invit_stop *at, int32_t route,
+                      int32_t order)
 {
+    const invit_instance *p = d->p;
     inv_outfile_puts(f, "{\"type\":\"Feature\",\"geometry\":{\"type\":\"Point\",\"coordinates\":");
     put_position(f, map_x(p, node), map_y(p, node));
     inv_outfile_printf(f, "},\"properties\":{\"node\":%d", node);
@@ -87,9 +121,20 @@ static void put_point(inv_outfile *f, const invit_instance *p, int32_t node, int
         inv_outfile_puts(f, ",\"id\":");
         put_quoted(f, invit_instance_label(p, node));
     }
-    if (route > 0) inv_outfile_printf(f, ",\"route\":%d,\"order\":%d", route, order);
-    if (p->demand)
-        inv_outfile_printf(f, ",\"demand\":%d,\"depot\":%s", p->demand[node], node == 0 ? "true" : "false");
+    if (at) inv_outfile_printf(f, ",\"route\":%d,\"order\":%d", route, order);
+    if (p->demand) {
+        inv_outfile_puts(f, ",\"demand\":");
+        inv_put_number(f, demand_of(p, node), ',');
+        inv_outfile_printf(f, "\"depot\":%s", node == 0 ? "true" : "false");
+    }
+    if (at && d->timed) {
+        inv_outfile_puts(f, ",\"arrival\":");
+        put_time(f, p, at->arrival, true, ',');
+        inv_outfile_puts(f, "\"waiting\":");
+        put_time(f, p, at->waiting, true, ',');
+        inv_outfile_puts(f, "\"departure\":");
+        put_time(f, p, at->departure, true, 0);
+    }
     inv_outfile_puts(f, "}}");
 }
 
@@ -99,7 +144,7 @@ static void put_line(inv_outfile *f, const drive *d)
     bool globe = d->p->metric == INVIT_HAVERSINE;
     inv_outfile_puts(f,
                      "{\"type\":\"Feature\",\"geometry\":{\"type\":\"MultiLineString\",\"coordinates\":[[");
-    for (int32_t i = 0; i < stops(d); i++) {
+    for (int32_t i = 0; i < d->count; i++) {
         double x = map_x(d->p, stop(d, i)), y = map_y(d->p, stop(d, i));
         if (i > 0) {
             double x0 = map_x(d->p, stop(d, i - 1)), y0 = map_y(d->p, stop(d, i - 1));
@@ -120,85 +165,126 @@ static void put_line(inv_outfile *f, const drive *d)
 
 static void put_route(inv_outfile *f, const drive *d, int32_t route)
 {
-    double length = 0;
-    int64_t load = 0;
+    const invit_stop *first = &d->stop[0], *last = &d->stop[d->count - 1];
     put_line(f, d);
-    inv_outfile_printf(f, "\"route\":%d,\"stops\":%d,\"legs\":[", route, d->count);
-    for (int32_t i = 1; i < stops(d); i++) {
-        length += leg(d, i);
-        inv_put_number(f, told(d, leg(d, i)), i + 1 < stops(d) ? ',' : ']');
+    inv_outfile_printf(f, "\"route\":%d,\"stops\":%d,\"legs\":[", route, d->visited);
+    for (int32_t i = 1; i < d->count; i++)
+        inv_put_number(f, told(d, d->stop[i].leg), i + 1 < d->count ? ',' : 0);
+    inv_outfile_puts(f, "],\"length\":");
+    inv_put_number(f, told(d, last->distance), 0);
+    if (d->p->demand) {
+        inv_outfile_puts(f, ",\"load\":");
+        inv_put_number(f, last->load, 0);
     }
-    for (int32_t i = 0; d->p->demand && i < d->count; i++) load += d->p->demand[d->node[i]];
-    inv_outfile_puts(f, ",\"length\":");
-    inv_put_number(f, told(d, length), 0);
-    if (d->p->demand) inv_outfile_printf(f, ",\"load\":%lld", (long long)load);
+    if (d->timed) {
+        inv_outfile_puts(f, ",\"departure\":");
+        put_time(f, d->p, first->departure, true, ',');
+        inv_outfile_puts(f, "\"arrival\":");
+        put_time(f, d->p, last->arrival, true, ',');
+        inv_outfile_puts(f, "\"duration\":");
+        put_time(f, d->p, last->departure - first->departure, true, 0);
+    }
     inv_outfile_puts(f, "}}");
 }
 
-void inv_write_geojson(inv_outfile *f, const invit_instance *p, const invit_solution *s)
+invit_status inv_write_geojson(inv_outfile *f, const invit_instance *p, const invit_solution *s,
+                               invit_error *err)
 {
-    bool depot = p->problem == INVIT_CVRP;
     int32_t number = 0;
+    if (p->rules && !p->rules->has_xy)
+        return inv_fail(err, INVIT_ERR_INPUT, "%s: a map needs coordinates, and there are distances only",
+                        p->name);
+    drive d = drive_through(p, s);
+    if (!d.stop) return inv_no_memory(err, (size_t)p->n * sizeof *d.stop);
     inv_outfile_puts(f, "{\"type\":\"FeatureCollection\",\"features\":[\n");
-    if (depot) put_point(f, p, 0, 0, 0);
+    if (d.depot) put_point(f, &d, 0, NULL, 0, 0);
     for (int32_t r = 0; r < s->routes; r++) {
-        drive d = {p, s->nodes + s->start[r], s->start[r + 1] - s->start[r], depot};
-        if (d.count == 0) continue;
+        take_route(&d, s, r);
+        if (d.visited == 0) continue;
         number++;
-        for (int32_t i = 0; i < d.count; i++) {
-            if (depot || number > 1 || i > 0) inv_outfile_puts(f, ",\n");
-            put_point(f, p, d.node[i], number, i + 1);
+        for (int32_t i = 0; i < d.visited; i++) {
+            const invit_stop *at = &d.stop[i + d.depot];
+            if (d.depot || number > 1 || i > 0) inv_outfile_puts(f, ",\n");
+            put_point(f, &d, at->node, at, number, i + 1);
         }
         inv_outfile_puts(f, ",\n");
         put_route(f, &d, number);
     }
     inv_outfile_puts(f, "\n]}\n");
+    free(d.stop);
+    return INVIT_OK;
 }
 
 /* ---- the table of stops -------------------------------------------------------------------------------- */
 
-static void put_cell(inv_outfile *f, const char *text)
+/* Spreadsheets take what begins with these for a formula, and would run it; a number is none. */
+static bool is_formula(const char *text)
 {
-    if (!strpbrk(text, ",;\"\r\n\t")) {
-        inv_outfile_puts(f, text);
-        return;
-    }
-    inv_outfile_puts(f, "\"");
-    for (; *text; text++) inv_outfile_write(f, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
-    inv_outfile_puts(f, "\"");
+    double number;
+    const char *after;
+    if (!*text || !strchr("=+-@", *text)) return false;
+    after = inv_parse_double(text, &number);
+    return !after || *after;
 }
 
-void inv_write_stops(inv_outfile *f, const invit_instance *p, const invit_solution *s)
+static void put_cell(inv_outfile *f, const char *text)
 {
-    bool depot = p->problem == INVIT_CVRP, globe = p->metric == INVIT_HAVERSINE || p->metric == INVIT_GEO;
+    bool quoted = strpbrk(text, ",;\"\r\n\t");
+    if (quoted) inv_outfile_puts(f, "\"");
+    if (is_formula(text)) inv_outfile_puts(f, "'");
+    for (; *text; text++) inv_outfile_write(f, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
+    if (quoted) inv_outfile_puts(f, "\"");
+}
+
+static void put_stop(inv_outfile *f, const drive *d, int32_t i, bool globe, bool places)
+{
+    const invit_instance *p = d->p;
+    const invit_stop *at = &d->stop[i];
+    const char *label = invit_instance_label(p, at->node);
+    double x = map_x(p, at->node), y = map_y(p, at->node);
+    inv_put_int(f, i, ',');
+    inv_put_int(f, at->node, ',');
+    put_cell(f, label ? label : "");
+    inv_outfile_puts(f, ",");
+    if (places) {
+        inv_put_number(f, globe ? y : x, ',');
+        inv_put_number(f, globe ? x : y, ',');
+    }
+    if (d->loaded) {
+        inv_put_number(f, demand_of(p, at->node), ',');
+        inv_put_number(f, at->load, ',');
+    }
+    if (d->timed) {
+        put_time(f, p, at->arrival, false, ',');
+        put_time(f, p, at->waiting, false, ',');
+        put_time(f, p, at->departure, false, ',');
+    }
+    inv_put_number(f, told(d, at->leg), ',');
+    inv_put_number(f, told(d, at->distance), '\n');
+}
+
+invit_status inv_write_stops(inv_outfile *f, const invit_instance *p, const invit_solution *s,
+                             invit_error *err)
+{
+    bool globe = p->metric == INVIT_HAVERSINE || p->metric == INVIT_GEO,
+         places = !p->rules || p->rules->has_xy;
     int32_t number = 0;
-    inv_outfile_printf(f, "route,stop,node,id,%s%s,leg,distance\n", globe ? "lat,lon" : "x,y",
-                       depot ? ",demand,load" : "");
+    drive d = drive_through(p, s);
+    if (!d.stop) return inv_no_memory(err, (size_t)p->n * sizeof *d.stop);
+    inv_outfile_printf(f, "route,stop,node,id,%s%s%sleg,distance\n",
+                       !places ? ""
+                       : globe ? "lat,lon,"
+                               : "x,y,",
+                       d.loaded ? "demand,load," : "", d.timed ? "arrival,waiting,departure," : "");
     for (int32_t r = 0; r < s->routes; r++) {
-        drive d = {p, s->nodes + s->start[r], s->start[r + 1] - s->start[r], depot};
-        double distance = 0;
-        int64_t load = 0;
-        if (d.count == 0) continue;
+        take_route(&d, s, r);
+        if (d.visited == 0) continue;
         number++;
-        for (int32_t i = 0; i < stops(&d); i++) {
-            int32_t node = stop(&d, i);
-            const char *label = invit_instance_label(p, node);
-            double x = map_x(p, node), y = map_y(p, node);
+        for (int32_t i = 0; i < d.count; i++) {
             inv_put_int(f, number, ',');
-            inv_put_int(f, i, ',');
-            inv_put_int(f, node, ',');
-            put_cell(f, label ? label : "");
-            inv_outfile_puts(f, ",");
-            inv_put_number(f, globe ? y : x, ',');
-            inv_put_number(f, globe ? x : y, ',');
-            if (depot) {
-                load += p->demand[node];
-                inv_put_int(f, p->demand[node], ',');
-                inv_put_int(f, load, ',');
-            }
-            distance += leg(&d, i);
-            inv_put_number(f, told(&d, leg(&d, i)), ',');
-            inv_put_number(f, told(&d, distance), '\n');
+            put_stop(f, &d, i, globe, places);
         }
     }
+    free(d.stop);
+    return INVIT_OK;
 }
