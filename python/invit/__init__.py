@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any, Callable, Iterator, List, Optional, Sequence, Union
 
 from ._library import (CONSTRUCTIONS, DISTRIBUTIONS, METRICS, PROBLEMS, PROGRESS_FN, SHOW_FN, CheckResult, Control, GenerateOptions, InvitError,
-                       SolveResult, call, lib)
+                       SolveResult, Stop, call, lib)
 
-__all__ = ["Instance", "InvitError", "Model", "Progress", "Solution", "generate", "read", "solve", "version"]
+__all__ = ["Instance", "InvitError", "Model", "Progress", "Solution", "StopTime", "generate", "read", "solve", "version"]
 
 Coords = Union[Sequence[Sequence[float]], Any]  # nested sequences or a NumPy array of shape (n, 2)
 
@@ -71,27 +71,88 @@ def _whole(what: str, value: Any, low: int = -2**63, high: int = _INT64) -> int:
     return whole
 
 
-class Instance:
-    """A problem: coordinates, and for vehicle routing demands and a capacity. Node 0 is then the depot."""
+def _columns(rows: Any) -> int:
+    """Columns of a table given as nested sequences or a NumPy array; -1 when its rows differ or are no rows."""
+    shape = getattr(rows, "shape", None)
+    if shape is not None:
+        return shape[1] if len(shape) == 2 else -1
+    widths = {len(row) if hasattr(row, "__len__") else -1 for row in rows}
+    return widths.pop() if len(widths) == 1 else -1
 
-    def __init__(self, coords: Coords, demands: Optional[Sequence[int]] = None, capacity: Optional[int] = None,
-                 metric: str = "exact", name: str = "unnamed") -> None:
-        n = len(coords)
-        shape = getattr(coords, "shape", None)
-        if shape != (n, 2) if shape is not None else any(len(row) != 2 for row in coords):
-            raise InvitError("coords must have two columns, x and y")
-        xy = _array(coords, c.c_double, 2 * n)
-        out = c.c_void_p()
-        kind = _choose("metric", metric, METRICS)
-        if demands is None and capacity is None:
-            call("invit_instance_create_tsp", xy, n, kind, c.byref(out))
-        elif demands is None or capacity is None:
+
+def _clock(value: Any) -> Any:
+    """Minutes from "8:30", None as no limit; numbers as they are."""
+    if value is None:
+        return math.nan
+    if isinstance(value, str):
+        hours, colon, minutes = value.partition(":")
+        if colon and hours.isdigit() and len(minutes) == 2 and minutes.isdigit() and int(minutes) < 60:
+            return 60 * int(hours) + int(minutes)
+        raise InvitError(f"a time is a number or a text like '8:30', not {value!r}")
+    return value
+
+
+class Instance:
+    """A problem: coordinates or a matrix of distances, and what routes must keep. Where there are demands, windows,
+    limits or vehicles, node 0 is the depot.
+
+    distances, durations: n rows of n numbers, from row to column, symmetric or not.
+    demands, capacity; time_windows: n pairs (earliest, latest) of the start of service, None for no limit, "8:30" for
+    minutes; service: time at each stop, or one for all; vehicles: at most so many routes, or "fewest".
+    open: routes end at their last stop. start_node, end_node: a path through all nodes, without vehicles.
+    max_length, max_duration, max_stops: of a route. speed: distance per unit of time (km/h with metric "haversine").
+    """
+
+    def __init__(self, coords: Optional[Coords] = None, demands: Optional[Sequence[float]] = None,
+                 capacity: Optional[float] = None, metric: str = "exact", name: str = "unnamed", *,
+                 distances: Any = None, durations: Any = None, time_windows: Any = None, service: Any = None,
+                 vehicles: Optional[Union[int, str]] = None, open: bool = False, start_node: Optional[int] = None,
+                 end_node: Optional[int] = None, max_length: Optional[float] = None,
+                 max_duration: Optional[Union[float, str]] = None, max_stops: Optional[int] = None,
+                 speed: Optional[float] = None) -> None:
+        kind, out = _choose("metric", metric, METRICS), c.c_void_p()
+        if coords is None and distances is None:
+            raise InvitError("expected coords or distances")
+        n = len(distances if coords is None else coords)
+        if coords is not None and distances is None and n > 2 and _columns(coords) == n:
+            coords, distances = None, coords  # a square matrix is one of distances
+        if (demands is None) != (capacity is None):
             raise InvitError("vehicle routing needs both demands and capacity")
-        else:
-            call("invit_instance_create_cvrp", xy, _array(demands, c.c_int64, n), n,
+        if coords is not None and n > 0 and _columns(coords) != 2:
+            raise InvitError("coords must have two columns, x and y")
+        for what, matrix in (("distances", distances), ("durations", durations)):
+            if matrix is not None and (len(matrix) != n or _columns(matrix) != n):
+                raise InvitError(f"{what} must be a square matrix of {n} rows, one per node")
+        whole = demands is not None and all(float(d).is_integer() for d in demands) and float(capacity).is_integer()
+        if coords is None:
+            call("invit_instance_create_matrix", _array(distances, c.c_double, n * n), n, c.byref(out))
+        elif whole:
+            call("invit_instance_create_cvrp", _array(coords, c.c_double, 2 * n), _array(demands, c.c_int64, n), n,
                  _whole("capacity", capacity, 1, _INT32), kind, c.byref(out))
+        else:
+            call("invit_instance_create_tsp", _array(coords, c.c_double, 2 * n), n, kind, c.byref(out))
         self._handle = out
         call("invit_instance_set_name", out, name.encode())
+        for what, matrix in (("distances", None if coords is None else distances), ("durations", durations)):
+            if matrix is not None:
+                call("invit_instance_set_matrix", out, what.encode(), _array(matrix, c.c_double, n * n), n)
+        if isinstance(service, numbers.Real):
+            service = [0.0] + [float(service)] * (n - 1)
+        if capacity is not None and not (whole and coords is not None):
+            call("invit_instance_set", out, b"capacity", repr(float(capacity)).encode())
+            call("invit_instance_set_array", out, b"demands", _array(demands, c.c_double, n), n)
+        if service is not None:
+            call("invit_instance_set_array", out, b"service", _array([_clock(s) for s in service], c.c_double, n), n)
+        if time_windows is not None:
+            if len(time_windows) != n or _columns(time_windows) != 2:
+                raise InvitError(f"time_windows must be {n} pairs, one per node")
+            pairs = [_clock(time) for pair in time_windows for time in pair]
+            call("invit_instance_set_array", out, b"time_windows", _array(pairs, c.c_double, 2 * n), 2 * n)
+        values = {"open": "yes" if open else None, "start_node": start_node, "end_node": end_node, "vehicles": vehicles,
+                  "max_length": max_length, "max_duration": max_duration, "max_stops": max_stops, "speed": speed}
+        for key, value in values.items():
+            if value is not None:
+                call("invit_instance_set", out, key.encode(), str(value).encode())
 
     @classmethod
     def _adopt(cls, handle: c.c_void_p) -> "Instance":
@@ -135,6 +196,11 @@ class Instance:
     def capacity(self) -> Optional[int]:
         return int(lib.invit_instance_capacity(self._handle)) if self.problem == "cvrp" else None
 
+    def get(self, name: str) -> Optional[float]:
+        """The value of max_length, vehicles, speed and the like, None when there is none."""
+        value = lib.invit_instance_get(self._handle, name.encode())
+        return None if math.isnan(value) else value
+
 
 class Model:
     """Weights: a safetensors file or the name of bundled ones ("tsp-3v"), or without either the default for a
@@ -172,6 +238,17 @@ class Progress:
 
 
 @dataclass(frozen=True)
+class StopTime:
+    """A stop of Solution.schedule(): the load after it and the distance from the beginning of the route."""
+    node: int
+    arrival: float
+    waiting: float
+    departure: float
+    load: float
+    distance: float
+
+
+@dataclass(frozen=True)
 class Solution:
     """A checked solution. `tour` (TSP) and `routes` (CVRP) hold 0-based positions in `coords`."""
     instance: Instance = field(repr=False)
@@ -189,6 +266,17 @@ class Solution:
         if self.instance.problem == "tsp":
             return self.routes[0]
         return [node for route in self.routes for node in (0, *route)] + [0]
+
+    def schedule(self) -> List[List["StopTime"]]:
+        """When each vehicle is where: for each route its stops as they are driven, the depot included."""
+        with _solution(self.routes) as handle:
+            longest = max((len(route) for route in self.routes), default=0)
+            stops, answer = (Stop * (longest + 2))(), []
+            for r in range(len(self.routes)):
+                count = lib.invit_schedule(self.instance._handle, handle, r, stops)
+                answer.append([StopTime(s.node, s.arrival, s.waiting, s.departure, s.load, s.distance)
+                               for s in stops[:count]])
+        return answer
 
     def plot(self, axes: Any = None, **line: Any) -> Any:
         """Draws the routes with matplotlib and returns the axes."""
@@ -234,13 +322,16 @@ def _interrupt_sets(cancel: Any, raised: List[BaseException]) -> Iterator[None]:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def solve(coords: Union[Coords, Instance], demands: Optional[Sequence[int]] = None, capacity: Optional[int] = None, *,
+def solve(coords: Optional[Union[Coords, Instance]] = None, demands: Optional[Sequence[float]] = None,
+          capacity: Optional[float] = None, *,
           time: Optional[float] = None, rollouts: Optional[int] = None, seed: int = 1, threads: int = 0,
           metric: Optional[str] = None, model: Optional[Union[Model, str, "os.PathLike[str]"]] = None,
           construct: Optional[str] = None,
-          progress: Optional[Callable[[Progress], Optional[bool]]] = None) -> Solution:
+          progress: Optional[Callable[[Progress], Optional[bool]]] = None, **rules: Any) -> Solution:
     """Solves an instance given as arrays (or an Instance) and returns a checked Solution.
 
+    A square matrix in place of coordinates is one of distances. **rules: distances, durations, time_windows, service,
+    vehicles, open, start_node, end_node, max_length, max_duration, max_stops, speed, as in Instance.
     time: seconds in all; 0 constructs only; None chooses by size.  rollouts: how many constructions; the best wins.
     progress: called now and then; returning False stops, and the best solution so far is the answer (an InvitError
     when there is none yet). Ctrl-C stops too, with KeyboardInterrupt.
@@ -249,20 +340,22 @@ def solve(coords: Union[Coords, Instance], demands: Optional[Sequence[int]] = No
     construct: "invit" (default when there are weights), "nearest", "greedy", "space-filling" or "savings".
     """
     if isinstance(coords, Instance):
-        if demands is not None or capacity is not None or metric is not None:
+        if demands is not None or capacity is not None or metric is not None or rules:
             raise InvitError("an Instance has its own demands, capacity and metric; give them to Instance() instead")
         instance = coords
     else:
-        instance = Instance(coords, demands, capacity, metric or "exact")
+        instance = Instance(coords, demands, capacity, metric or "exact", **rules)
     if model is not None and not isinstance(model, Model):
         model = Model(model)
     options, result, out = lib.invit_solve_defaults(), SolveResult(), c.c_void_p()
-    if construct is None and model is None:
+    if not instance.get("plain"):
+        construct = construct or "nearest"  # the policy knows no rules: the library takes insertion
+    elif construct is None and model is None:
         try:
             model = Model(problem=instance.problem)
         except InvitError:
             construct = "greedy" if instance.problem == "tsp" else "savings"
-    options.construct = _choose("construct", construct or "invit", CONSTRUCTIONS[:-1])
+    options.construct = _choose("construct", construct or "invit", CONSTRUCTIONS[:5])
     if options.construct == 0 and model is None:
         model = Model(problem=instance.problem)
     if time is not None:
@@ -349,17 +442,25 @@ def read(path: Union[str, "os.PathLike[str]"], index: int = 0, capacity: Optiona
     return Instance._adopt(out)
 
 
-def _check(instance: Instance, routes: Sequence[Sequence[int]]) -> CheckResult:
-    """The library's independent checker on given routes (used by the tests)."""
+@contextlib.contextmanager
+def _solution(routes: Sequence[Sequence[int]]) -> Iterator[Any]:
+    """A solution of the library's from lists, for the time of a block."""
     flat = [node for route in routes for node in route]
     starts = [0]
     for route in routes:
         starts.append(starts[-1] + len(route))
-    out, result = c.c_void_p(), CheckResult()
+    out = c.c_void_p()
     call("invit_solution_create", (c.c_int32 * max(1, len(flat)))(*flat), (c.c_int32 * len(starts))(*starts), len(routes),
          c.byref(out))
     try:
-        call("invit_check", instance._handle, out, c.byref(result))
+        yield out
     finally:
         lib.invit_solution_destroy(out)
+
+
+def _check(instance: Instance, routes: Sequence[Sequence[int]]) -> CheckResult:
+    """The library's independent checker on given routes (used by the tests)."""
+    result = CheckResult()
+    with _solution(routes) as handle:
+        call("invit_check", instance._handle, handle, c.byref(result))
     return result

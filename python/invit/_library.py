@@ -59,6 +59,11 @@ class CheckResult(c.Structure):
                 ("message", c.c_char * 256)]
 
 
+class Stop(c.Structure):
+    _fields_ = [("node", c.c_int32), ("leg", c.c_double), ("distance", c.c_double), ("load", c.c_double),
+                ("arrival", c.c_double), ("waiting", c.c_double), ("departure", c.c_double)]
+
+
 def _find() -> str:
     here = Path(__file__).resolve().parent
     named = os.environ.get("INVIT_LIBRARY")
@@ -83,6 +88,13 @@ _PROTOTYPES = {
     "invit_version": (c.c_char_p, []),
     "invit_instance_create_tsp": (c.c_int, [_DOUBLES, c.c_int64, c.c_int, _OUT, _ERR]),
     "invit_instance_create_cvrp": (c.c_int, [_DOUBLES, _INT64S, c.c_int64, c.c_int64, c.c_int, _OUT, _ERR]),
+    "invit_instance_create_matrix": (c.c_int, [_DOUBLES, c.c_int64, _OUT, _ERR]),
+    "invit_instance_set": (c.c_int, [_P, c.c_char_p, c.c_char_p, _ERR]),
+    "invit_instance_set_array": (c.c_int, [_P, c.c_char_p, _DOUBLES, c.c_int64, _ERR]),
+    "invit_instance_set_matrix": (c.c_int, [_P, c.c_char_p, _DOUBLES, c.c_int64, _ERR]),
+    "invit_instance_get": (c.c_double, [_P, c.c_char_p]),
+    "invit_instance_validate": (c.c_int, [_P, _ERR]),
+    "invit_schedule": (c.c_int32, [_P, _P, c.c_int32, c.POINTER(Stop)]),
     "invit_instance_destroy": (None, [_P]),
     "invit_instance_problem": (c.c_int, [_P]),
     "invit_instance_name": (c.c_char_p, [_P]),

@@ -127,6 +127,42 @@ class Stop(unittest.TestCase):
         self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
 
 
+class Rules(unittest.TestCase):
+    def test_a_square_matrix_is_one_of_distances(self):
+        matrix = [[0, 1, 9, 9], [9, 0, 1, 9], [9, 9, 0, 1], [1, 9, 9, 0]]  # not symmetric
+        solution = invit.solve(matrix, time=0.2)
+        self.assertEqual((solution.tour, solution.length), ([0, 1, 2, 3], 4.0))
+        if numpy is not None:
+            self.assertEqual(invit.solve(numpy.array(matrix), time=0.2).length, 4.0)
+        self.assertEqual(invit.solve(distances=matrix, start_node=1, time=0.2).length, 3.0)
+
+    def test_windows_service_and_vehicles(self):
+        coords = [(0, 0), (10, 0), (20, 0), (0, 10)]
+        solution = invit.solve(coords, time_windows=[("8:00", "12:00"), ("8:30", "9:00"), (None, None), (None, "8:15")],
+                               service=5, vehicles=2, max_duration="1:30", time=0.3)
+        self.assertTrue(invit._check(solution.instance, solution.routes).feasible)
+        for route in solution.schedule():
+            self.assertEqual((route[0].node, route[-1].node), (0, 0))
+            self.assertLessEqual(route[-1].arrival - route[0].departure, 90)
+            for stop in route:
+                self.assertLessEqual(stop.arrival, {1: 540, 3: 495}.get(stop.node, 720))
+
+    def test_decimals_and_open_routes(self):
+        solution = invit.solve([(0, 0), (1, 0), (2, 0)], demands=[0, 0.4, 0.6], capacity=1.0, open=True, time=0.2)
+        self.assertEqual((solution.routes, solution.length), ([[1, 2]], 2.0))
+        self.assertAlmostEqual(solution.schedule()[0][-1].load, 1.0)
+
+    def test_what_cannot_be_is_refused(self):
+        coords = [(0, 0), (10, 0), (20, 0)]
+        for pattern, rules in (("closes 1, before it opens, 5", {"time_windows": [(0, 99), (5, 1), (0, 99)]}),
+                               ("stop 2: cannot be reached in time", {"time_windows": [(0, 99), (0, 99), (0, 15)]}),
+                               ("stop 2: the way there and back", {"max_length": 30}),
+                               ("square matrix", {"durations": [[0, 1], [1, 0]]}),
+                               ("vehicles 'many'", {"vehicles": "many"})):
+            with self.assertRaisesRegex(invit.InvitError, pattern):
+                invit.solve(coords, time=0.2, **rules)
+
+
 class Refuse(unittest.TestCase):
     def refuses(self, pattern, *arguments, **named):
         with self.assertRaisesRegex(invit.InvitError, pattern):
@@ -140,7 +176,7 @@ class Refuse(unittest.TestCase):
         self.refuses("own demands", invit.Instance(SQUARE), metric="euc_2d", time=0)
         self.refuses("nodes", [], time=0, construct="greedy")
         self.refuses("demand 9", SQUARE, [0, 9, 1, 1], 5, time=0, construct="savings")
-        self.refuses("whole number", SQUARE, [0, 1.5, 1, 1], 5, time=0, construct="savings")
+        self.refuses("decimals", SQUARE, [0, 1 / 3, 1, 1], 5, time=0, construct="savings")
         self.refuses("both demands and capacity", SQUARE, [0, 1, 1, 1], time=0)
         self.refuses("metric must be", SQUARE, metric="manhattan", time=0)
         self.refuses("seconds", SQUARE, time=-1)
@@ -160,8 +196,8 @@ class Refuse(unittest.TestCase):
                 invit.read("/nowhere/x.tsp", index=value)
         self.refuses("rollouts: expected", SQUARE, time=0, rollouts=2**32 + 3)
         self.refuses("threads: expected", SQUARE, time=0, threads=2**32 + 1, construct="greedy")
-        self.refuses("demands: expected a whole number", SQUARE, [0, 1, math.nan, 1], 5, time=0)
-        self.refuses("capacity: expected a whole number", SQUARE, [0, 1, 1, 1], math.inf, time=0)
+        self.refuses("demand nan: expected a number", SQUARE, [0, 1, math.nan, 1], 5, time=0)
+        self.refuses("capacity .*: expected a number", SQUARE, [0, 1, 1, 1], math.inf, time=0)
 
     def test_numbers_that_fit_are_taken(self):
         self.assertEqual(len(invit.generate(size=7.0, seed=2**64 - 1, index=2**64 - 1)), 7)

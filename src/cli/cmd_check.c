@@ -1,5 +1,6 @@
 /* invit check: is a solution feasible, and how long is it? */
 #include "cli/cli.h"
+#include "cli/rules.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 typedef struct values {
     int64_t index, capacity;
     int metric; /* 0: the file's, else 1 + invit_metric */
+    cli_rules rules;
     cli_common common;
 } values;
 
@@ -26,6 +28,7 @@ static const cli_option options[] = {
      .choices = "file|exact|euc_2d|ceil_2d|att|geo|haversine|dimacs",
      .help = "measure by this rule instead of the file's own"},
     CLI_CAPACITY(values, capacity),
+    CLI_RULES(values, rules),
     CLI_JSON(values, common),
     CLI_END,
 };
@@ -33,7 +36,8 @@ static const cli_spec spec = {
     .command = "check",
     .usage = "INSTANCE SOLUTION [OPTION...]",
     .about =
-        "Checks that a solution visits every node once and keeps the capacity, and measures it, by the "
+        "Checks that a solution visits every node once and keeps the capacity and all other rules, and "
+        "measures it, by the "
         "instance's "
         "own rounding rule and without rounding. Shares no code with the solver. Files with many instances "
         "are "
@@ -97,9 +101,13 @@ static invit_status check_one(const values *v, const invit_instance *p, const in
 static invit_status next_instance(const values *v, invit_reader *reader, invit_instance **p, invit_error *err)
 {
     invit_status status = invit_reader_next(reader, p, err);
-    if (status != INVIT_OK || !*p || v->metric == 0) return status;
-    status = invit_instance_set_metric(*p, (invit_metric)(v->metric - 1), err);
-    if (status != INVIT_OK) invit_instance_destroy(*p);
+    if (status != INVIT_OK || !*p) return status;
+    if (v->metric) status = invit_instance_set_metric(*p, (invit_metric)(v->metric - 1), err);
+    if (status == INVIT_OK) status = cli_rules_apply(&v->rules, *p, err);
+    if (status != INVIT_OK) {
+        invit_instance_destroy(*p);
+        *p = NULL;
+    }
     return status;
 }
 

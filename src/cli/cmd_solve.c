@@ -3,6 +3,7 @@
 #include "base/names.h"
 #include "cli/cli.h"
 #include "cli/method.h"
+#include "cli/rules.h"
 
 #include <errno.h>
 #include <math.h>
@@ -16,6 +17,7 @@ typedef struct solve_values {
     int metric; /* 0: the file's, else 1 + invit_metric */
     int rollouts;
     cli_method method;
+    cli_rules rules;
     double target;
     const char *model, *output, *start, *trace;
     cli_common common;
@@ -86,6 +88,7 @@ static const cli_option options[] = {
      .help = "measure by this rule instead of the file's own; haversine: x is longitude, y latitude, metres; "
              "dimacs: cut to one decimal"},
     CLI_CAPACITY(solve_values, capacity),
+    CLI_RULES(solve_values, rules),
     {.name = "trace",
      .type = CLI_STRING,
      .offset = AT(trace),
@@ -116,7 +119,9 @@ static const cli_spec spec = {.command = "solve",
                                       "  invit solve berlin52.tsp\n"
                                       "  invit solve X-n101-k25.vrp --time 30 -o routes.sol\n"
                                       "  invit solve cities.csv --time 0 --rollouts 16 --json\n"
-                                      "  invit solve customers.csv --capacity 40 -o stops.csv\n"};
+                                      "  invit solve customers.csv --capacity 40 -o stops.csv\n"
+                                      "  invit solve stops.csv --vehicles 5 --max-duration 8:00 -o plan.csv\n"
+                                      "  invit solve distances.npy\n"};
 
 /* One run of the command. */
 typedef struct session {
@@ -240,6 +245,92 @@ static void on_better(void *user, double seconds, double length)
 
 /* ---- after solving ------------------------------------------------------------------------------------- */
 
+/* hh:mm where the instance's times were given so. */
+static const char *time_text(const invit_instance *p, double time, char text[32])
+{
+    if (invit_instance_get(p, "clock") == 0) return cli_number_text(round(1e6 * time) / 1e6, text);
+    long long minutes = llround(time);
+    snprintf(text, 32, "%02lld:%02lld", minutes / 60, minutes % 60);
+    return text;
+}
+
+static void json_time(cli_json *j, const char *key, const invit_instance *p, double time)
+{
+    char text[32];
+    if (invit_instance_get(p, "clock") != 0)
+        cli_json_string(j, key, time_text(p, time, text));
+    else
+        cli_json_number(j, key, round(1e6 * time) / 1e6);
+}
+
+/* When each vehicle is where, and what a route adds up to. */
+static void json_schedule(cli_json *j, const invit_instance *p, const invit_solution *solution)
+{
+    invit_stop *stops = malloc(((size_t)invit_instance_nodes(p) + 2) * sizeof *stops);
+    bool timed = invit_instance_get(p, "timed") != 0, cvrp = invit_instance_problem(p) == INVIT_CVRP;
+    cli_json_open(j, "schedule", '[');
+    for (int32_t r = 0; stops && r < invit_solution_routes(solution); r++) {
+        int32_t count = invit_schedule(p, solution, r, stops);
+        if (count == 0) continue;
+        const invit_stop *first = &stops[0], *last = &stops[count - 1];
+        cli_json_open(j, NULL, '{');
+        cli_json_number(j, "length", last->distance);
+        if (cvrp) cli_json_number(j, "load", last->load);
+        if (timed) {
+            json_time(j, "departure", p, first->departure);
+            json_time(j, "arrival", p, last->arrival);
+            json_time(j, "duration", p, last->departure - first->departure);
+        }
+        cli_json_open(j, "stops", '[');
+        for (int32_t i = 0; i < count; i++) {
+            cli_json_open(j, NULL, '{');
+            cli_json_int(j, "node", stops[i].node);
+            if (invit_instance_label(p, stops[i].node))
+                cli_json_string(j, "id", invit_instance_label(p, stops[i].node));
+            cli_json_number(j, "distance", stops[i].distance);
+            if (cvrp) cli_json_number(j, "load", stops[i].load);
+            if (timed) {
+                json_time(j, "arrival", p, stops[i].arrival);
+                json_time(j, "waiting", p, stops[i].waiting);
+                json_time(j, "departure", p, stops[i].departure);
+            }
+            cli_json_close(j);
+        }
+        cli_json_close(j);
+        cli_json_close(j);
+    }
+    cli_json_close(j);
+    free(stops);
+}
+
+/* Metres to a tenth, or the number as it is. */
+static const char *length_text(const invit_instance *p, double length, char text[32])
+{
+    if (invit_instance_metric(p) != INVIT_HAVERSINE) return cli_number_text(length, text);
+    snprintf(text, 32, "%.1f m", length);
+    return text;
+}
+
+/* A line for each route of an instance with times, if they are few enough to be read. */
+static void print_routes(const invit_instance *p, const invit_solution *solution)
+{
+    enum { MOST = 40 };
+    invit_stop *stops = malloc(((size_t)invit_instance_nodes(p) + 2) * sizeof *stops);
+    int32_t number = 0;
+    for (int32_t r = 0;
+         stops && invit_solution_routes(solution) <= MOST && r < invit_solution_routes(solution); r++) {
+        int32_t count = invit_schedule(p, solution, r, stops), visited;
+        char from[32], to[32], way[32];
+        if (count == 0) continue;
+        invit_solution_route(solution, r, &visited);
+        printf("  route %d: leaves %s, %s %s, %d stops, length %s\n", ++number,
+               time_text(p, stops[0].departure, from), invit_instance_get(p, "open") != 0 ? "ends" : "back",
+               time_text(p, stops[count - 1].departure, to), visited,
+               length_text(p, stops[count - 1].distance, way));
+    }
+    free(stops);
+}
+
 static void print_json(const session *s, const invit_instance *p, const invit_solution *solution,
                        const invit_solve_result *r, double read, double total)
 {
@@ -262,6 +353,7 @@ static void print_json(const session *s, const invit_instance *p, const invit_so
         if (!tsp) cli_json_close(&j);
     }
     cli_json_close(&j);
+    if (invit_instance_get(p, "plain") == 0) json_schedule(&j, p, solution);
     cli_json_string(&j, "construct", inv_construct_name(r->construct));
     cli_json_number(&j, "constructed", r->constructed);
     cli_json_int(&j, "rollouts", r->rollouts);
@@ -279,15 +371,8 @@ static void print_json(const session *s, const invit_instance *p, const invit_so
     cli_json_close(&j);
 }
 
-/* Metres to a tenth, or the number as it is. */
-static const char *length_text(const invit_instance *p, double length, char text[32])
-{
-    if (invit_instance_metric(p) != INVIT_HAVERSINE) return cli_number_text(length, text);
-    snprintf(text, 32, "%.1f m", length);
-    return text;
-}
-
-static void print_text(const invit_instance *p, const invit_solve_result *r, double total)
+static void print_text(const invit_instance *p, const invit_solution *solution, const invit_solve_result *r,
+                       double total)
 {
     char number[32];
     double best;
@@ -306,6 +391,7 @@ static void print_text(const invit_instance *p, const invit_solve_result *r, dou
         printf(", improved from %s in %.2f s", length_text(p, r->constructed, number), r->seconds_improve);
     if (r->iterations > 0) printf(" (%lld steps)", (long long)r->iterations);
     printf("; checked\n");
+    if (!tsp && invit_instance_get(p, "timed") != 0) print_routes(p, solution);
 }
 
 /* How the solution will be written, by the file's name. Says before solving what would not be possible after.
@@ -346,7 +432,7 @@ static invit_status hand_over(session *s, const invit_instance *p, const invit_s
     if (v->common.json)
         print_json(s, p, solution, r, read, total);
     else if (!v->output || strcmp(v->output, "-") != 0)
-        print_text(p, r, total);
+        print_text(p, solution, r, total);
     fflush(stdout);
     if (!v->output) return INVIT_OK;
     if (cli_is_picture(v->output)) return invit_plot(p, solution, v->output, NULL, err);
@@ -486,6 +572,9 @@ static invit_status solve_all(session *s, invit_error *err)
         }
         if (status == INVIT_OK && v->metric)
             status = invit_instance_set_metric(p, (invit_metric)(v->metric - 1), err);
+        if (status == INVIT_OK) status = cli_rules_apply(&v->rules, p, err);
+        if (status == INVIT_OK && i == 0 && !v->common.quiet)
+            cli_say_notes(s->path, invit_reader_note(reader));
         if (status == INVIT_OK && i == 0 && !one && single(s))
             status = refuse_more(s, reader, single(s), err);
         if (status == INVIT_OK && (!one || i == v->index))
