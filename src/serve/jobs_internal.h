@@ -1,8 +1,10 @@
-/* Between the queue (jobs.c) and the solving of one job (solve.c). */
+/* Shared by the queue (jobs.c), one job (job.c) and its solving (solve.c). */
 #ifndef INVIT_SERVE_JOBS_INTERNAL_H
 #define INVIT_SERVE_JOBS_INTERNAL_H
 
 #include "serve/jobs.h"
+
+#include <pthread.h>
 
 typedef struct solve_context solve_context; /* models, loaded once */
 
@@ -16,6 +18,80 @@ typedef struct solve_outcome {
 invit_status solve_context_create(const serve_options *o, solve_context **out, invit_error *err);
 void solve_context_destroy(solve_context *c);
 solve_outcome solve_job(const solve_context *c, job *j);
+
+/* ---- the queue and its jobs, for jobs.c and job.c ---- */
+
+typedef struct waiter {
+    void (*wake)(void *);
+    void *user;
+    size_t index;
+} waiter;
+
+/* When a client last got a worker, by the pool's count of starts. */
+typedef struct turn {
+    uint64_t client;
+    int64_t last;
+} turn;
+
+enum { CLIENTS = 64 }; /* whose turns are remembered */
+
+struct job_pool {
+    const serve_options *options;
+    budget *budget;
+    pthread_mutex_t lock; /* guards everything below and the changing parts of every job */
+    pthread_cond_t work;
+    bool stopping;
+    job *jobs; /* all known ones, newest first   */
+    int workers;
+    pthread_t *thread;
+    job_counts counts;
+    solve_context *solver;
+    turn turns[CLIENTS];
+    int64_t starts;
+};
+
+struct job {
+    job_pool *pool;
+    job *next;
+    char id[33];
+    int references;
+    job_request request;
+    job_state state;
+    int cancel; /* see job_set_cancel */
+    bool late;
+    int followers;
+    bool abandoned; /* it was followed, and all have left */
+    double started, left, ended;
+    int64_t bytes; /* taken of the budget */
+    invit_error error;
+    char *status; /* the answer about a job that has ended, and the solution within it */
+    size_t status_length, result, result_length;
+    invit_solution *solution;
+    char **event;
+    size_t *event_length, events, event_room, event_bytes;
+    waiter *waiters;
+    size_t waiting, waiter_room;
+};
+
+/* With the pool's lock held. */
+bool job_ended_locked(const job *j);
+void job_release_locked(job *j);
+/* Ends a job: its state, its status as JSON, its last event, and everyone who waits. `result` is the solution as
+ * JSON, NULL when there is none; then j->error says why. */
+void job_finish_locked(job *j, job_state state, const char *result);
+void job_cancel_locked(job *j, const char *why);
+
+/* The solver reads the flag while it runs. */
+static inline void job_set_cancel(job *j)
+{
+    __atomic_store_n(&j->cancel, 1, __ATOMIC_RELAXED);
+}
+static inline bool job_has_cancel(const job *j)
+{
+    return __atomic_load_n(&j->cancel, __ATOMIC_RELAXED);
+}
+
+/* ---- for solve.c ---- */
 
 const job_request *job_get_request(const job *j);
 const volatile int *job_cancel_flag(const job *j);

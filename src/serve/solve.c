@@ -185,7 +185,7 @@ static json_t *describe(const job *j, const invit_solution *s, const invit_solve
                                   found->seconds_improve, "total", found->seconds_total));
     json_object_set_new(o, "model", model ? json_string(model) : json_null());
     json_object_set_new(o, "seed", json_integer((json_int_t)q->seed));
-    json_object_set_new(o, "cancelled", json_boolean(*job_cancel_flag(j)));
+    json_object_set_new(o, "cancelled", json_boolean(job_has_cancel(j)));
     return o;
 }
 

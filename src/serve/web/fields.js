@@ -1,7 +1,7 @@
 // The fields beside the map, and the rules of routes they stand for (the names are the API's).
 
 const $ = (id) => document.getElementById(id);
-const USUAL_SPEED = 40; // km/h, where times are needed and nobody said a speed
+const USUAL_SPEED = 50; // km/h, where times are needed and nobody said a speed
 
 const globe = (instance) => instance.metric === "haversine";
 const plain = (v) => typeof v === "number" && Number.isFinite(v) ? Number(v.toPrecision(12)) : v ?? "";
@@ -23,7 +23,7 @@ export function fillFields(instance) {
   $("service").placeholder = Array.isArray(instance.service) ? "table" : "0";
   $("speed").value = plain(instance.speed);
   $("open").checked = Boolean(instance.open);
-  const windows = instance.time_windows?.filter((w) => w && (w[0] != null || w[1] != null)).length ?? 0;
+  const windows = instance.time_windows?.filter((w) => w && (w[0] > 0 || w[1] != null)).length ?? 0;
   $("windows").hidden = !windows;
   $("windows").textContent = `${windows} stops have time windows`;
 }

@@ -82,7 +82,7 @@ export class RouteList {
     const window = instance.time_windows?.[node];
     if (r >= 0) lines.push(`stop ${plan.routes[r].indexOf(node) + 1} of ${this.title(r)}`);
     if (plan.vehicles && node) lines.push(`demand ${units.number(plan.demand(node))}`);
-    if (window && (window[0] != null || window[1] != null)) lines.push(`open ${units.moment(instance, window[0]) || "any time"} to ${units.moment(instance, window[1]) || "any time"}`);
+    if (window && (window[0] > 0 || window[1] != null)) lines.push(`open ${units.moment(instance, window[0]) || "any time"} to ${units.moment(instance, window[1]) || "any time"}`);
     if (told?.arrival != null) lines.push(`arrival ${units.moment(instance, told.arrival)}${told.waiting > 0.5 ? `, waits ${units.duration(instance, told.waiting)}` : ""}`);
     $("stop-name").textContent = plan.name(node);
     $("stop-facts").textContent = lines.join(" \u00b7 ");
