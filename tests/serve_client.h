@@ -24,7 +24,8 @@
 
 typedef struct fixture {
     serve_options options;
-    volatile int stop, port;
+    int stop;
+    _Atomic int port;
     invit_status status;
     invit_error err;
     pthread_t thread;
@@ -62,7 +63,7 @@ UNUSED static fixture *start(const serve_options *o)
 
 UNUSED static void finish(fixture *f)
 {
-    f->stop = 1;
+    __atomic_store_n(&f->stop, 1, __ATOMIC_RELAXED);
     pthread_join(f->thread, NULL);
     free(f);
 }

@@ -49,7 +49,7 @@ typedef struct serve_options {
 
 void serve_options_init(serve_options *o);
 
-/* Runs until *stop is non-zero. `ready` is told the port once it listens. */
+/* Runs until *stop is non-zero (set by a signal handler or an atomic store). `ready` is told the port once it listens. */
 invit_status serve_run(const serve_options *o, const volatile int *stop, void (*ready)(void *user, int port),
                        void *user, invit_error *err);
 
