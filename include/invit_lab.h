@@ -286,6 +286,7 @@ typedef struct invit_eval_options {
     const char *results; /* file that keeps each instance's outcome as soon as it is known; NULL: none      */
     bool resume;         /* take over what the results file holds                                           */
     bool baselines;      /* show the paper's published columns beside                                       */
+    bool rules;          /* show simple constructions on the same instances beside, with their times        */
     bool peak;           /* MSVDRP: measure the machine's FP32 peak too and show decisions/s relative to it */
     bool instances;      /* add a table with every instance                                                 */
     const char *against; /* compare with a published column (libraries) or another run's results file       */

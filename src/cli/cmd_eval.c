@@ -15,7 +15,7 @@ typedef struct eval_values {
     cli_method method;
     uint64_t data_seed;
     double ref_time, ref_effort, minutes;
-    bool refs_only, peak, resume, baselines, instances, paper_length, json;
+    bool refs_only, peak, resume, baselines, rules, instances, paper_length, json;
     cli_common common;
 } eval_values;
 
@@ -123,6 +123,12 @@ static const cli_option options[] = {
      .type = CLI_BOOL,
      .offset = offsetof(eval_values, resume),
      .help = "skip what the results file holds"},
+    {.name = "rules",
+     .modes = SETS | FILES,
+     .type = CLI_BOOL,
+     .offset = offsetof(eval_values, rules),
+     .help =
+         "show nearest neighbour, space-filling curve, greedy edges and savings on the same instances too"},
     {.name = "baselines",
      .type = CLI_BOOL,
      .offset = offsetof(eval_values, baselines),
@@ -315,6 +321,7 @@ static void fill_options(const eval_values *v, const cli_args *args, invit_eval_
     o->results = v->results;
     o->resume = v->resume;
     o->baselines = v->baselines;
+    o->rules = v->rules;
     o->peak = v->peak;
     o->instances = v->instances;
     o->against = v->against;

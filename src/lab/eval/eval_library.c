@@ -1,5 +1,6 @@
 /* invit eval DIR: folders of TSPLIB and CVRPLIB files, by instance and by the paper's size buckets. */
 #include "lab/eval/eval_peers.h"
+#include "lab/eval/eval_rules.h"
 
 #include "base/clock.h"
 #include "base/names.h"
@@ -254,6 +255,34 @@ done:
     return status;
 }
 
+/* Ours and the simple constructions on the same instances, those with a reference. */
+static void rule_table(const inv_library *lib, invit_report *report, invit_problem problem, const char *label)
+{
+    static const char *const names[] = {"method", "instances", "gap %", "time"};
+    inv_table *t = inv_report_table(report, problem == INVIT_TSP ? "TSP beside simple constructions"
+                                                                 : "CVRP beside simple constructions");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) inv_table_column(t, names[i], i > 0);
+    inv_rule_result ours = {0};
+    for (int32_t i = 0; i < lib->count; i++) {
+        const inv_library_item *x = &lib->item[i];
+        if (!x->instance || x->instance->problem != problem) continue;
+        if (!isnan(x->outcome.seconds)) ours.seconds += x->outcome.seconds;
+        if (isnan(x->outcome.gap)) continue;
+        ours.gap += x->outcome.gap;
+        ours.count++;
+    }
+    ours.gap = ours.count > 0 ? ours.gap / ours.count : NAN;
+    for (int i = -1; i < INV_RULES; i++) {
+        const inv_rule_result *r = i < 0 ? &ours : &lib->rule[problem][i];
+        if (i >= 0 && r->count == 0) continue;
+        inv_table_row(t);
+        inv_table_text(t, "%s", i < 0 ? label : inv_rule_name(i));
+        inv_table_number(t, r->count, 0);
+        inv_table_number(t, r->gap, 2);
+        inv_table_seconds(t, r->seconds);
+    }
+}
+
 static void failure_table(const inv_library *lib, invit_report *report)
 {
     inv_table *t = inv_report_table(report, "Failed");
@@ -302,6 +331,26 @@ static invit_status open_journals(inv_library *lib, invit_error *err)
     return inv_journal_open(first ? lib->o->results : NULL, key, lib->o->resume, &lib->journal, err);
 }
 
+/* The simple constructions on what was read. */
+static invit_status run_rules(inv_library *lib, invit_error *err)
+{
+    invit_status status = INVIT_OK;
+    inv_task *task = malloc(((size_t)lib->count + 1) * sizeof *task);
+    if (!task) return inv_no_memory(err, (size_t)lib->count * sizeof *task);
+    for (int p = 0; p < 2; p++) {
+        int32_t count = 0;
+        for (int32_t i = 0; i < lib->count; i++) {
+            const inv_library_item *x = &lib->item[i];
+            if (!x->instance || (int)x->instance->problem != p) continue;
+            task[count++] = (inv_task){x->instance, inv_library_set(x), x->key, x->reference};
+        }
+        INV_TRY(inv_rules_run(lib->o, lib->comm, task, count, lib->rule[p], err));
+    }
+done:
+    free(task);
+    return status;
+}
+
 static invit_status library_report(inv_library *lib, invit_report **out, int32_t *failures, invit_error *err)
 {
     char label[96];
@@ -320,6 +369,7 @@ static invit_status library_report(inv_library *lib, invit_report **out, int32_t
         inv_eval_label(lib->o, p, label, sizeof label);
         instance_table(lib, *out, p, label);
         bucket_table(lib, *out, p, label);
+        if (lib->o->rules) rule_table(lib, *out, p, label);
         if (lib->o->against || lib->o->baselines) INV_CHECK(comparison_table(lib, *out, p, err));
     }
     if (*failures) failure_table(lib, *out);
@@ -353,6 +403,7 @@ invit_status invit_eval_files(const invit_eval_options *o, const char *const *pa
         ran = keep_finished(&lib, &finished, err);
     else
         INV_TRY(ran);
+    if (o->rules && ran == INVIT_OK) INV_TRY(run_rules(&lib, err));
     if (inv_comm_rank(lib.comm) == 0 && (ran == INVIT_OK || finished > 0))
         INV_TRY(library_report(&lib, out, failures, err));
     if (ran != INVIT_OK && *out) inv_report_partial(*out, err);

@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "nn/kernels.h"
 #include "lab/eval/baselines.h"
+#include "lab/eval/eval_rules.h"
 #include "lab/eval/eval_work.h"
 #include "lab/eval/statistics.h"
 #include "solve/quick.h"
@@ -25,6 +26,7 @@ typedef struct set_result {
     double *gap, *other; /* [count], NaN where there is no result; other: of the run compared with */
     double seconds;
     int64_t decisions;
+    inv_rule_result rule[INV_RULES];
 } set_result;
 
 typedef struct msvdrp_run {
@@ -48,8 +50,9 @@ invit_eval_options invit_eval_defaults(void)
 
 /* ---- running ------------------------------------------------------------------------------------ */
 
-/* One task an instance, named by its number in the set. */
-static invit_status solve_set(msvdrp_run *run, const inv_set *set, invit_error *err)
+/* One task an instance, named by its number in the set. By the run's own method, or with `rule` by the simple
+ * constructions. */
+static invit_status solve_set(msvdrp_run *run, const inv_set *set, inv_rule_result *rule, invit_error *err)
 {
     typedef char short_name[INV_INSTANCE_NAME];
     invit_status status;
@@ -63,7 +66,8 @@ static invit_status solve_set(msvdrp_run *run, const inv_set *set, invit_error *
         inv_instance_name(i, name[i]);
         task[i] = (inv_task){set->instance[i], set->name, name[i], set->reference[i]};
     }
-    status = inv_eval_tasks(run->o, run->comm, run->journal, task, set->count, err);
+    status = rule ? inv_rules_run(run->o, run->comm, task, set->count, rule, err)
+                  : inv_eval_tasks(run->o, run->comm, run->journal, task, set->count, err);
 done:
     free(task);
     free(name);
@@ -109,10 +113,11 @@ static invit_status run_set(msvdrp_run *run, int k, int d, invit_error *err)
     INV_TRY(inv_comm_agree(run->comm, inv_set_open(run->o, &inv_size_classes[k], d, &set, err), err));
     INV_TRY(inv_references(run->o, run->comm, run->journal, &set, err));
     if (run->o->references_only) goto done;
-    solved = solve_set(run, &set, err);
+    solved = solve_set(run, &set, NULL, err);
     if (solved != INVIT_ERR_CANCELLED) INV_TRY(solved); /* what is finished counts */
     status = inv_comm_rank(run->comm) == 0 ? take_results(run, &set, &run->result[k][d], err) : INVIT_OK;
     INV_TRY(inv_comm_agree(run->comm, status, err));
+    if (run->o->rules && solved == INVIT_OK) solved = solve_set(run, &set, run->result[k][d].rule, err);
     status = solved;
 done:
     inv_set_close(&set);
@@ -140,6 +145,26 @@ static void published_row(const msvdrp_run *run, inv_table *t, invit_problem pro
         const inv_published_set *s = inv_published_set_find(problem, distribution, inv_size_classes[k].size);
         inv_table_number(t, s->gap[method], 2);
         inv_table_seconds(t, inv_published_seconds(s->time[method]));
+    }
+}
+
+/* Rules that are for the problem: gaps and times in the columns of the table. */
+static void rule_rows(const msvdrp_run *run, inv_table *t, invit_problem problem, int d)
+{
+    for (int i = 0; i < INV_RULES; i++) {
+        bool any = false;
+        for (int k = 0; k < INVIT_EVAL_SETS; k++)
+            any |= inv_size_classes[k].problem == problem && run->result[k][d].rule[i].count > 0;
+        if (!any) continue;
+        inv_table_row(t);
+        inv_table_text(t, "%s", inv_distribution_name(d));
+        inv_table_text(t, "%s", inv_rule_name(i));
+        for (int k = 0; k < INVIT_EVAL_SETS; k++) {
+            if (!run->o->set[k] || inv_size_classes[k].problem != problem) continue;
+            const inv_rule_result *r = &run->result[k][d].rule[i];
+            inv_table_number(t, r->count > 0 ? r->gap : NAN, 2);
+            inv_table_seconds(t, r->count > 0 ? r->seconds : NAN);
+        }
     }
 }
 
@@ -175,6 +200,7 @@ static void main_table(const msvdrp_run *run, invit_report *report, invit_proble
             inv_table_number(t, inv_summarise(r->gap, r->count).mean, 2);
             inv_table_seconds(t, r->done ? r->seconds : NAN);
         }
+        rule_rows(run, t, problem, d);
     }
     bool some = run->o->limit > 0 || run->stopped; /* of the set's instances only */
     if (run->o->baselines || some)
@@ -208,6 +234,37 @@ static bool compared_any(const msvdrp_run *run)
             for (int32_t i = 0; i < run->result[k][d].count; i++)
                 if (!isnan(run->result[k][d].other[i])) return true;
     return false;
+}
+
+/* Clustered instances are of two kinds in turn: three centres within 10 of 100 wide, or seven within 50. Later papers
+ * report only the former. */
+static void cluster_table(const msvdrp_run *run, invit_report *report)
+{
+    static const char *const kind[2] = {"N=3, L=10", "N=7, L=50"};
+    inv_table *t = NULL;
+    for (int k = 0; k < INVIT_EVAL_SETS; k++) {
+        const set_result *r = &run->result[k][INVIT_CLUSTERED];
+        if (!r->done || r->count < 2) continue;
+        if (!t) {
+            t = inv_report_table(report, "Clustered sets by kind: mean gap in percent");
+            inv_table_column(t, "set", false);
+            for (int i = 0; i < 2; i++) inv_table_column(t, kind[i], true);
+        }
+        inv_table_row(t);
+        inv_table_text(t, "%s", r->name);
+        for (int i = 0; i < 2; i++) {
+            double sum = 0;
+            int32_t count = 0;
+            for (int32_t j = i; j < r->count; j += 2) {
+                if (isnan(r->gap[j])) continue;
+                sum += r->gap[j];
+                count++;
+            }
+            inv_table_number(t, count > 0 ? sum / count : NAN, 2);
+        }
+    }
+    if (t)
+        inv_table_note(t, "N centres, clusters of side L in a square of 100; the kinds alternate in a set.");
 }
 
 static invit_status detail_table(const msvdrp_run *run, invit_report *report, invit_error *err)
@@ -389,6 +446,7 @@ invit_status invit_eval_msvdrp(const invit_eval_options *o, invit_report **out, 
     if (!o->references_only) {
         for (int p = 0; p < 2; p++)
             if (has_results(&run, p)) main_table(&run, report, p);
+        cluster_table(&run, report);
         INV_TRY(detail_table(&run, report, err));
         if (o->instances) instance_table(&run, report);
     }

@@ -5,6 +5,7 @@
 #include "lab/eval/baselines.h"
 #include "lab/eval/eval.h"
 #include "lab/eval/eval_known.h"
+#include "lab/eval/eval_rules.h"
 
 #include <sys/stat.h>
 
@@ -31,6 +32,7 @@ typedef struct inv_library {
     int against_method;             /* published column, or -1 */
     inv_library_item *item;
     int32_t count, room;
+    inv_rule_result rule[2][INV_RULES]; /* [invit_problem] with o->rules */
 } inv_library;
 
 /* Reads the files and finds the references; what cannot be used keeps its reason. o->limit keeps the smallest. */

@@ -227,7 +227,7 @@ static invit_status smoothed(const curve *c, curve *out, invit_error *err)
 typedef struct panel {
     const char *title, *y_unit;
     const char *keys[8]; /* exact names or, with a leading *, a part of one */
-    bool noisy, log_y;
+    bool noisy;
     double factor;
 } panel;
 
@@ -318,6 +318,22 @@ static invit_status fill_panel(const panel *p, const log_table *tables, const ch
     return INVIT_OK;
 }
 
+/* A logarithmic axis where values differ so much that the first steps, or another run, would flatten the rest. */
+static bool needs_log(const inv_series *series, int count)
+{
+    enum { TIMES = 4 };
+    double low = INFINITY, high = -INFINITY;
+    for (int s = 0; s < count; s++)
+        for (int32_t i = 0; i < series[s].count; i++) {
+            double y = series[s].y[i];
+            if (!isfinite(y)) continue;
+            if (y <= 0) return false;
+            low = fmin(low, y);
+            high = fmax(high, y);
+        }
+    return high > TIMES * low;
+}
+
 invit_status invit_plot_runs(const char *const *runs, int count, const char *path,
                              const invit_plot_options *options, invit_error *err)
 {
@@ -362,7 +378,7 @@ invit_status invit_plot_runs(const char *const *runs, int count, const char *pat
         if (lines[k] == 0) continue;
         inv_chart chart = {.title = panels[k].title,
                            .y_unit = panels[k].y_unit,
-                           .log_y = panels[k].log_y,
+                           .log_y = needs_log(series[k], lines[k]),
                            .series = series[k],
                            .series_count = lines[k],
                            .x_label = "step",
