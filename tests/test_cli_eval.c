@@ -56,10 +56,13 @@ static void msvdrp_for_both_problems(void **state)
     (void)state;
     ok("eval msvdrp --sets tsp-100,cvrp-50 --dist uniform,clustered --limit 2 --rollouts 2 --ref-effort 0.02"
        " -m " GOLDEN "tsp-tiny.weights.safetensors -m " GOLDEN
-       "cvrp-tiny.weights.safetensors --baselines --instances"
+       "cvrp-tiny.weights.safetensors --baselines --instances --rules"
        " --results run.csv");
     assert_true(says("TSP-100") && says("CVRP-50") && says("INViT-3V") && says("tsp-tiny.weights") &&
                 says("By instance"));
+    assert_true(says("nearest neighbour") && says("space-filling curve") && says("greedy edges") &&
+                says("savings"));
+    assert_true(says("N=3, L=10") && says("N=7, L=50"));
     /* the references are there now: another constructor, compared with the run above */
     ok("eval msvdrp --sets tsp-100 --dist uniform --limit 2 --construct greedy --against run.csv -f json");
     json_t *all = json_loads(said, 0, NULL);
