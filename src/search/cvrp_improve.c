@@ -27,10 +27,13 @@
 #define LONG_FALL        30.0   /* seconds, when there is no limit */
 #define SHORT_SHARE      0.05   /* of the budget goes into a first quick fall of the temperature */
 #define FEW_STEPS        100    /* per customer: too few to begin hot */
-/* Temperatures, in units of the mean edge between customers. */
-#define HOT  2.0
-#define WARM 0.3
-#define COLD 0.05
+/* Temperatures, in units of the mean edge between customers. The hot ones grow with the routes from LONG_ROUTE
+ * customers on: the longer they are, the more edges must change together. */
+#define LONG_ROUTE    25.0
+#define LONGEST_SCALE 5.0
+#define HOT           2.0
+#define WARM          0.3
+#define COLD          0.05
 
 /* What a round leaves: the routes of part i from nodes[offset[i]] and start[offset[i] + i] on. */
 typedef struct outcome {
@@ -389,12 +392,15 @@ static invit_status anneal(search *s, double budget, double hot, double cold, in
 static invit_status anneal_to_the_limit(search *s, invit_error *err)
 {
     const inv_improve_options *o = s->o;
+    double route = (double)(s->p->n - 1) / s->now->routes;
+    double scale = fmin(LONGEST_SCALE, fmax(1, route / LONG_ROUTE));
     bool limited = o->iterations >= 0 || o->deadline < INFINITY;
     double budget = o->iterations >= 0 ? (double)o->iterations
                     : limited          ? o->deadline - inv_now()
                                        : LONG_FALL;
     double per_customer = budget * (o->iterations >= 0 ? 1 : s->speed) / s->p->n;
-    double hot = per_customer < FEW_STEPS ? fmax(COLD, WARM * per_customer / FEW_STEPS) : HOT;
+    double hot = per_customer < FEW_STEPS ? fmax(COLD, WARM * scale * per_customer / FEW_STEPS)
+                                          : HOT * scale * fmin(1, per_customer / (2 * FEW_STEPS));
     if (per_customer >= FEW_STEPS) {
         INV_CHECK(anneal(s, o->iterations >= 0 ? ceil(SHORT_SHARE * budget) : SHORT_SHARE * budget, WARM,
                          COLD, err));
@@ -406,7 +412,7 @@ static invit_status anneal_to_the_limit(search *s, invit_error *err)
     while (!stopped(s) && !limited) {
         budget *= 2;
         copy_routes(s->best, s->now);
-        INV_CHECK(anneal(s, budget, HOT, COLD, err));
+        INV_CHECK(anneal(s, budget, HOT * scale, COLD, err));
     }
     tell_better(s, s->best_length, true);
     return INVIT_OK;

@@ -146,10 +146,23 @@ static void wait_for_change(inv_cvrp_part *q, const inv_cvrp_change *e, int32_t 
     if (e->kind == INV_CVRP_REVERSED) wait(q, q->node[e->node].prev, waiting);
 }
 
+/* Whether the edge behind v was not there when the step began: customers often come back to where they were,
+ * and a pair of old edges has been looked at before. */
+static bool is_new(const inv_cvrp_part *q, int32_t v)
+{
+    int32_t next = q->node[v].next;
+    if (q->changed_in[v] != q->step || q->old_next[v] == next) return false;
+    return !(q->changed_in[next] == q->step && q->old_next[next] == v);
+}
+
 void inv_cvrp_local_search(inv_cvrp_part *q)
 {
     int32_t waiting = 0, moves = 0;
-    for (size_t i = 0; i < q->changes; i++) wait_for_change(q, &q->change[i], &waiting);
+    for (size_t i = 0; i < q->changes; i++) {
+        const inv_cvrp_change *e = &q->change[i];
+        if (is_new(q, e->node)) wait(q, e->node, &waiting);
+        if (is_new(q, e->other)) wait(q, e->other, &waiting);
+    }
     while (waiting > 0) {
         int32_t v = q->queue[--waiting];
         q->queued[v] = false;

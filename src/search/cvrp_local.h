@@ -5,8 +5,9 @@
 
 #include "search/cvrp_part.h"
 
-/* Moves a call makes at most; the journal has room for twice as many entries. */
-enum { INV_CVRP_LOCAL_MOVES = 32 };
+/* Moves a call makes at most: in a hot solution there always are more, which the next steps undo. The journal
+ * has room for twice as many entries. */
+enum { INV_CVRP_LOCAL_MOVES = 4 };
 
 /* Looks at the ends of the edges that the step's changes made, and makes every improving move found, each in
  * the journal. */

@@ -1,5 +1,7 @@
 #include "search/cvrp_moves.h"
 
+#include <string.h>
+
 void inv_cvrp_note_empty(inv_cvrp_part *q, int32_t r)
 {
     if (q->in_empty[r]) return;
@@ -68,6 +70,13 @@ static void take(inv_cvrp_part *q, int32_t v, double across)
     }
 }
 
+static void note_next(inv_cvrp_part *q, int32_t v)
+{
+    if (q->changed_in[v] == q->step) return;
+    q->changed_in[v] = q->step;
+    q->old_next[v] = q->node[v].next;
+}
+
 void inv_cvrp_link_after(inv_cvrp_part *q, int32_t v, int32_t prev)
 {
     inv_cvrp_change *e = &q->change[q->changes++];
@@ -79,6 +88,7 @@ void inv_cvrp_link_after(inv_cvrp_part *q, int32_t v, int32_t prev)
                            .after = inv_cvrp_distance(q, v, p->next),
                            .across = p->out};
     q->length += e->before + e->after - e->across;
+    note_next(q, prev);
     put(q, v, prev, e->before, e->after);
 }
 
@@ -93,6 +103,8 @@ void inv_cvrp_unlink_node(inv_cvrp_part *q, int32_t v)
                            .after = c->out,
                            .across = inv_cvrp_distance(q, c->prev, c->next)};
     q->length += e->across - e->before - e->after;
+    note_next(q, v);
+    note_next(q, e->other);
     take(q, v, e->across);
 }
 
@@ -209,8 +221,17 @@ void inv_cvrp_swap_tails(inv_cvrp_part *q, int32_t a, int32_t b)
 
 /* ---- the journal -------------------------------------------------------------------------------- */
 
+/* A counter that has gone round would take old notes for new ones. */
+static void next_step(inv_cvrp_part *q)
+{
+    if (++q->step != 0) return;
+    memset(q->changed_in, 0, 2 * (size_t)q->n * sizeof *q->changed_in);
+    q->step = 1;
+}
+
 void inv_cvrp_undo(inv_cvrp_part *q)
 {
+    next_step(q);
     while (q->changes > 0) {
         const inv_cvrp_change *e = &q->change[--q->changes];
         switch (e->kind) {
@@ -233,6 +254,7 @@ void inv_cvrp_undo(inv_cvrp_part *q)
 /* The moves of paths have marked what they changed already. */
 void inv_cvrp_keep(inv_cvrp_part *q)
 {
+    next_step(q);
     while (q->changes > 0) {
         const inv_cvrp_change *e = &q->change[--q->changes];
         if (e->kind > INV_CVRP_UNLINKED) continue;

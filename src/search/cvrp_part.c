@@ -34,6 +34,8 @@ void inv_cvrp_part_destroy(inv_cvrp_part *q)
     free(q->dirty);
     free(q->is_dirty);
     free(q->change);
+    free(q->old_next);
+    free(q->changed_in);
     free(q->load_to);
     free(q->loads_known);
     free(q->queue);
@@ -63,6 +65,8 @@ invit_status inv_cvrp_part_begin(inv_cvrp_part *q, invit_metric metric, int32_t 
             !grow(&q->removed, m, sizeof *q->removed) || !grow(&q->key, m, sizeof *q->key) ||
             !grow(&q->dirty, 2 * m, sizeof *q->dirty) || !grow(&q->is_dirty, 2 * m, sizeof *q->is_dirty) ||
             !grow(&q->change, 2 * m + 2 * INV_CVRP_LOCAL_MOVES, sizeof *q->change) ||
+            !grow(&q->old_next, 2 * m, sizeof *q->old_next) ||
+            !grow(&q->changed_in, 2 * m, sizeof *q->changed_in) ||
             !grow(&q->load_to, 2 * m, sizeof *q->load_to) ||
             !grow(&q->loads_known, m, sizeof *q->loads_known) || !grow(&q->queue, 2 * m, sizeof *q->queue) ||
             !grow(&q->queued, 2 * m, sizeof *q->queued))
@@ -266,6 +270,8 @@ static void clear(inv_cvrp_part *q)
         inv_cvrp_note_empty(q, r);
     }
     memset(q->queued, 0, 2 * (size_t)n * sizeof *q->queued);
+    memset(q->changed_in, 0, 2 * (size_t)n * sizeof *q->changed_in);
+    q->step = 1;
     memset(q->is_dirty, 0, 2 * (size_t)n * sizeof *q->is_dirty);
 }
 

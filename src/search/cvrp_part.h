@@ -55,6 +55,9 @@ typedef struct inv_cvrp_part {
     bool *is_dirty; /* [2 n]                                              */
     int32_t dirties;
     inv_cvrp_change *change; /* the step's journal                                 */
+    int32_t *old_next;       /* [2 n] what followed an id when the step began, if changed_in says so */
+    uint32_t *changed_in;    /* [2 n] the last step in which next was changed           */
+    uint32_t step;           /* never 0                                            */
     int32_t *load_to;        /* [2 n] load of the route up to an id, where loads_known  */
     bool *loads_known;       /* [n] per route                                      */
     int32_t *queue;          /* [2 n] ids whose edge to next is to be looked at     */

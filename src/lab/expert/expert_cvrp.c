@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define NEIGHBOURS         40
-#define STEPS_PER_CUSTOMER 300
+#define STEPS_PER_CUSTOMER 100
 #define LEAST_STEPS        500
 /* In units of the mean edge between customers. */
 #define HOT  1.0
