@@ -1,0 +1,3 @@
+#include "fuzz.h"
+
+FUZZ_READER(inv_read_solomon)
