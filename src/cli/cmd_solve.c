@@ -490,14 +490,15 @@ static invit_status solve_one(session *s, const invit_instance *p, invit_format 
         status = invit_writer_open(v->output, &s->writer, err); /* now, not after a minute of solving */
     if (status == INVIT_OK && v->start) status = invit_solution_read(v->start, p, 0, &start, NULL, err);
     o.start = start;
-    if (status == INVIT_OK) status = find_model(s, invit_instance_problem(p), &o, err);
+    bool plain = invit_instance_get(p, "plain") != 0; /* the policy knows no rules */
+    if (status == INVIT_OK && plain) status = find_model(s, invit_instance_problem(p), &o, err);
     double read = inv_now() - s->began;
     double limit = v->common.time >= 0         ? v->common.time
                    : v->method.iterations >= 0 ? -1
                                                : invit_default_seconds(invit_instance_nodes(p));
     s->deadline = limit > 0 ? s->began + limit : INFINITY;
     o.seconds = limit > 0 ? fmax(1e-3, limit - read) : limit;
-    if (status == INVIT_OK) status = invit_solve(p, s->model, &o, &solution, &result, err);
+    if (status == INVIT_OK) status = invit_solve(p, plain ? s->model : NULL, &o, &solution, &result, err);
     s->stopped = cli_cancelled();
     if (status == INVIT_ERR_CANCELLED && s->solved == 0)
         status = solve_at_once(p, &o, &solution, &result, err);

@@ -52,7 +52,10 @@ static void write_tsplib(inv_outfile *f, const invit_instance *p)
     }
     inv_outfile_printf(f, "\nTYPE : %s\nDIMENSION : %d\nEDGE_WEIGHT_TYPE : %s\n", cvrp ? "CVRP" : "TSP", p->n,
                        metric[p->metric]);
-    if (cvrp) inv_outfile_printf(f, "CAPACITY : %lld\n", (long long)p->capacity);
+    if (cvrp) {
+        inv_outfile_puts(f, "CAPACITY : ");
+        inv_put_number(f, (double)p->capacity / p->scale, '\n');
+    }
     inv_outfile_puts(f, "NODE_COORD_SECTION\n");
     int64_t first = cvrp ? 1 : p->first_id; /* CVRPLIB counts from 1, the depot first */
     for (int32_t i = 0; i < p->n; i++) {
@@ -65,7 +68,7 @@ static void write_tsplib(inv_outfile *f, const invit_instance *p)
         inv_outfile_puts(f, "DEMAND_SECTION\n");
         for (int32_t i = 0; i < p->n; i++) {
             inv_put_int(f, first + i, ' ');
-            inv_put_int(f, p->demand[i], '\n');
+            inv_put_number(f, (double)p->demand[i] / p->scale, '\n');
         }
         inv_outfile_puts(f, "DEPOT_SECTION\n1\n-1\n");
     }
@@ -165,6 +168,9 @@ invit_status invit_writer_open(const char *path, invit_writer **out, invit_error
 invit_status invit_writer_instance(invit_writer *w, const invit_instance *p, invit_format format,
                                    invit_error *err)
 {
+    if (p->rules)
+        return inv_fail(err, INVIT_ERR_UNSUPPORTED, "%s: instances with rules or matrices are not written",
+                        p->name);
     if (format == INVIT_FORMAT_TSPLIB)
         write_tsplib(w->file, p);
     else if (format == INVIT_FORMAT_MSVDRP)

@@ -95,6 +95,9 @@ invit_status invit_plot(const invit_instance *p, const invit_solution *s, const 
 {
     invit_plot_options o = options ? *options : invit_plot_defaults();
     if (!p || !path) return inv_fail(err, INVIT_ERR_ARGUMENT, "an instance and a file name are needed");
+    if (p->rules && !p->rules->has_xy)
+        return inv_fail(err, INVIT_ERR_INPUT, "%s: a picture needs coordinates, and there are distances only",
+                        p->name);
     if (!(o.width >= 100 && o.width <= 10000))
         return inv_fail(err, INVIT_ERR_ARGUMENT, "the width must be 100 to 10000 points, not %g", o.width);
     invit_check_result checked = {.feasible = false};
