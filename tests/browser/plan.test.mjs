@@ -107,6 +107,29 @@ test("a locked route stays when the rest is solved again", () => withPage("deskt
   assert.equal(all, 19, "every stop is served");
 }));
 
+test("times: windows from the table, minutes per stop, arrivals in the list, and why it cannot be", () => withPage("desktop", "times", async (page) => {
+  await openText(page, "day.csv", "id,lat,lon,demand,capacity,earliest,latest,service\nDepot,47.40,8.50,0,20,8:00,17:00,0\n" +
+    "Early,47.41,8.52,5,20,9:00,10:00,10\nNoon,47.42,8.48,5,20,11:30,12:00,10\nAny,47.38,8.51,8,20,,,10\nFar,47.37,8.55,9,20,,,5\n");
+  await headline(page, "day: 4 stops");
+  assert.match(await text(page, "#windows"), /^\d stops have time windows/);
+  await page.fill("#time", "0.5");
+  await page.click("#solve");
+  await said(page, "solved and checked");
+  assert.match((await page.locator(".route-head .facts").allTextContents()).join(), /\d\d:\d\d to \d\d:\d\d/);
+  const at = {};
+  for (let r = 0; r < await page.locator(".route").count(); r++) {
+    await page.locator(".route-head").nth(r).click();
+    for (const row of await page.locator(".stops button").all())
+      at[await row.locator(".name").textContent()] = (await row.locator(".facts").textContent()).slice(0, 5);
+  }
+  assert.ok(at.Early >= "09:00" && at.Early <= "10:00", at.Early);
+  assert.ok(at.Noon >= "11:30" && at.Noon <= "12:00", at.Noon);
+  await page.fill("#max-duration", "0:10");
+  await page.click("#solve");
+  await page.waitForFunction(() => document.getElementById("status").classList.contains("bad"));
+  assert.match(await status(page), /duration|max_duration|time/, "the reason is given");
+}));
+
 test("a link to a job brings it back", () => withPage("desktop", "link", async (page) => {
   await solveBakery(page);
   const length = await text(page, "#length");

@@ -21,6 +21,8 @@ export function fillFields(instance) {
   $("max-duration").value = plain(instance.max_duration);
   $("service").value = typeof instance.service === "number" ? instance.service : "";
   $("service").placeholder = Array.isArray(instance.service) ? "table" : "0";
+  const leave = instance.time_windows?.[0]?.[0];
+  if (leave > 0 && instance.clock) $("leave").value = `${Math.floor(leave / 60)}:${String(Math.round(leave % 60)).padStart(2, "0")}`;
   $("speed").value = plain(instance.speed);
   $("open").checked = Boolean(instance.open);
   const windows = instance.time_windows?.filter((w) => w && (w[0] > 0 || w[1] != null)).length ?? 0;
@@ -46,5 +48,15 @@ export function limitsOf(instance) {
   if ($("open").checked) next.open = true;
   const timed = next.service || next.time_windows || next.max_duration;
   if (timed && globe(instance) && next.speed === undefined) next.speed = USUAL_SPEED;
+  if (timed && globe(instance)) leaveAt(next);
   return next;
+}
+
+// The day begins when the depot opens; times are then minutes of the day.
+function leaveAt(next) {
+  const [, hours, minutes] = /^(\d{1,2}):(\d{2})$/.exec($("leave").value.trim()) ?? [];
+  if (hours === undefined) return;
+  next.time_windows = next.time_windows ? [...next.time_windows] : next.coords.map(() => null);
+  next.time_windows[0] = [60 * hours + Number(minutes), next.time_windows[0]?.[1] ?? null];
+  next.clock = true;
 }

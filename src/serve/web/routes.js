@@ -61,7 +61,7 @@ export class RouteList {
       const stop = at.get(node), facts = [];
       if (stop?.arrival != null) facts.push(units.moment(instance, stop.arrival + (stop.waiting ?? 0)));
       if (plan.vehicles && plan.demand(node)) facts.push(`load ${units.number(plan.demand(node))}`);
-      if (stop) facts.push(`at ${units.length(instance, stop.distance)}`);
+      if (stop && stop.arrival == null) facts.push(`at ${units.length(instance, stop.distance)}`);
       return element("li", {}, element("button", { type: "button", "data-node": node, onclick: () => on.choose(node) },
         element("span", { class: "name" }, plan.name(node)), element("span", { class: "facts" }, facts.join(" \u00b7 "))));
     }));
