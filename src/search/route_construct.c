@@ -9,12 +9,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define NEIGHBOURS       64
-#define NEIGHBOURS_LARGE 20
-#define LARGE            300000
-#define SEVERAL          50000 /* nodes up to which all orders are tried */
-#define SAVING_STEPS     2000  /* per customer, without a clock          */
-#define WARM             0.3   /* in units of the mean edge              */
+#define SEVERAL      50000 /* nodes up to which all orders are tried */
+#define SAVING_STEPS 2000  /* per customer, without a clock          */
+#define WARM         0.3   /* in units of the mean edge              */
 
 static invit_status load(inv_route_part *q, const invit_instance *p, const inv_neighbours *near,
                          invit_error *err)
@@ -97,7 +94,7 @@ invit_status inv_construct_routes(const invit_instance *p, const inv_route_optio
     inv_neighbours near = {0};
     inv_route_part q = {0};
     int32_t vehicles = p->rules && p->rules->vehicles > 0 ? p->rules->vehicles : p->n;
-    inv_neighbour_options lists = {.k = p->n < LARGE ? NEIGHBOURS : NEIGHBOURS_LARGE,
+    inv_neighbour_options lists = {.k = inv_route_near_length(p),
                                    .threads = o->threads,
                                    .deadline = INFINITY,
                                    .cancel = o->control ? o->control->cancel : NULL};

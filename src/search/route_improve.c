@@ -16,22 +16,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEIGHBOURS       64
-#define NEIGHBOURS_LARGE 20 /* from LARGE nodes on, for memory                                         */
-#define LARGE            300000
-#define PART             1000 /* customers in a part: its lists and nodes stay in the cache            */
-#define CHAINS           400  /* nodes up to which every thread anneals the whole                      */
-#define ROUND_STEPS      50   /* steps per customer before the solution is cut anew                    */
-#define LEAST_ROUNDS     6
-#define FIRST_SPEED      50000 /* steps a second and thread, until it is measured                       */
-#define LONG_FALL        30.0  /* seconds, when there is no limit                                       */
-#define SHORT_SHARE      0.05  /* of the budget goes into a first quick fall of the temperature         */
-#define SAVING_SHARE     0.3   /* of the budget goes into fewer routes, where these count first         */
-#define FEW_STEPS        100   /* per customer: too few to begin hot                                    */
+#define PART         1000 /* customers in a part: its lists and nodes stay in the cache            */
+#define CHAINS       400  /* nodes up to which every thread anneals the whole                      */
+#define ROUND_STEPS  50   /* steps per customer before the solution is cut anew                    */
+#define LEAST_ROUNDS 6
+#define FIRST_SPEED  50000 /* steps a second and thread, until it is measured                       */
+#define LONG_FALL    30.0  /* seconds, when there is no limit                                       */
+#define SHORT_SHARE  0.05  /* of the budget goes into a first quick fall of the temperature         */
+#define SAVING_SHARE 0.3   /* of the budget goes into fewer routes, where these count first         */
+#define MANY_STEPS   1000  /* per customer                                                           */
+#define FEW_STEPS    100   /* per customer: too few to begin hot                                    */
 /* Temperatures, in units of the mean edge between customers. */
-#define HOT  1.0
-#define WARM 0.3
-#define COLD 0.05
+#define HOT         1.0
+#define HOT_WINDOWS 3.0 /* with time windows, where most insertions do not fit, given MANY_STEPS */
+#define WARM        0.3
+#define COLD        0.05
 
 /* What a round leaves: the routes of part i from nodes[offset[i]] and start[offset[i] + i] on. */
 typedef struct outcome {
@@ -448,6 +447,13 @@ static double budget_left(const search *s)
     return o->deadline < INFINITY ? o->deadline - inv_now() : LONG_FALL;
 }
 
+static double hottest(const search *s, double per_customer)
+{
+    if (per_customer < FEW_STEPS) return fmax(COLD, WARM * per_customer / FEW_STEPS);
+    bool windows = s->p->rules && s->p->rules->earliest;
+    return windows && per_customer >= MANY_STEPS ? HOT_WINDOWS : HOT;
+}
+
 /* A short fall first, so that there soon is something good; then the long one. Without any limit the search
  * goes on until it is cancelled, in ever longer falls. */
 static invit_status anneal_to_the_limit(search *s, invit_error *err)
@@ -460,7 +466,7 @@ static invit_status anneal_to_the_limit(search *s, invit_error *err)
     }
     double budget = budget_left(s);
     double per_customer = budget * (counted ? 1 : s->speed) / s->p->n;
-    double hot = per_customer < FEW_STEPS ? fmax(COLD, WARM * per_customer / FEW_STEPS) : HOT;
+    double hot = hottest(s, per_customer);
     if (per_customer >= FEW_STEPS) {
         INV_CHECK(anneal(s, counted ? ceil(SHORT_SHARE * budget) : SHORT_SHARE * budget, WARM, COLD, err));
         if (limited) budget = budget_left(s);
@@ -514,7 +520,7 @@ static invit_status init(search *s, const invit_solution *given, invit_error *er
     const invit_instance *p = s->p;
     const inv_rules *rules = p->rules;
     size_t n = (size_t)p->n;
-    inv_neighbour_options o = {.k = p->n < LARGE ? NEIGHBOURS : NEIGHBOURS_LARGE,
+    inv_neighbour_options o = {.k = inv_route_near_length(p),
                                .threads = s->o->threads,
                                .deadline = s->o->deadline,
                                .cancel = s->o->control ? s->o->control->cancel : NULL};

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALL_PAIRS = 5000, MAX_K = 64, ROWS_PER_LOOK = 16 };
+enum { ALL_PAIRS = 5000, MAX_K = 128, ROWS_PER_LOOK = 16 };
+enum { NEIGHBOURS = 64, NEIGHBOURS_WINDOWS = 100, NEIGHBOURS_LARGE = 20, LARGE = 300000 }; /* large: memory */
 /* What waiting counts, in distance; as in other solvers for time windows. */
 #define WAITING 0.2
 
@@ -25,6 +26,12 @@ typedef struct job {
     int32_t *out;
     atomic_int next, stopped;
 } job;
+
+int32_t inv_route_near_length(const invit_instance *p)
+{
+    if (p->n >= LARGE) return NEIGHBOURS_LARGE;
+    return p->rules && p->rules->earliest && p->n <= ALL_PAIRS ? NEIGHBOURS_WINDOWS : NEIGHBOURS;
+}
 
 /* From i straight to j: INFINITY when too late in any case. */
 static double one_way(const invit_instance *p, int32_t i, int32_t j)
@@ -95,7 +102,7 @@ invit_status inv_route_near_create(const invit_instance *p, const inv_neighbour_
     *out = (inv_neighbours){.n = p->n, .k = o->k};
     if (filtered) {
         inv_neighbour_options wide = *o;
-        if (p->rules && p->rules->earliest) wide.k = MAX_K;
+        if ((p->rules && p->rules->earliest) || wide.k > NEIGHBOURS) wide.k = NEIGHBOURS;
         INV_TRY(inv_neighbours_create(p, &wide, &by_xy, err));
     }
     out->node = malloc((size_t)p->n * (size_t)o->k * sizeof *out->node);

@@ -4,6 +4,8 @@
 
 #include "search/neighbours.h"
 
+/* How long such lists are made for this instance: longer with windows, where many neighbours do not fit. */
+int32_t inv_route_near_length(const invit_instance *p);
 /* For every customer the k others that are nearest by distance and time: pairs that no route can serve one
  * after the other are left out, and waiting in between counts as a share of distance. Lists are sorted by
  * distance (the shorter way), without the depot, and end with -1. O(n^2) with a matrix and on small
