@@ -16,16 +16,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PART         1000 /* customers in a part: its lists and nodes stay in the cache            */
-#define CHAINS       400  /* nodes up to which every thread anneals the whole                      */
-#define ROUND_STEPS  50   /* steps per customer before the solution is cut anew                    */
-#define LEAST_ROUNDS 6
-#define FIRST_SPEED  50000 /* steps a second and thread, until it is measured                       */
-#define LONG_FALL    30.0  /* seconds, when there is no limit                                       */
-#define SHORT_SHARE  0.05  /* of the budget goes into a first quick fall of the temperature         */
-#define SAVING_SHARE 0.3   /* of the budget goes into fewer routes, where these count first         */
-#define MANY_STEPS   1000  /* per customer                                                           */
-#define FEW_STEPS    100   /* per customer: too few to begin hot                                    */
+#define PART 1000 /* customers in a part: its lists and nodes stay in the cache            */
+/* Nodes up to which every thread anneals the whole: cutting traps what is left of the capacity in the parts.
+ * With time windows that matters less than the steps. */
+#define CHAINS         1500
+#define CHAINS_WINDOWS 400
+#define ROUND_STEPS    50 /* steps per customer before the solution is cut anew                    */
+#define LEAST_ROUNDS   6
+#define FIRST_SPEED    50000 /* steps a second and thread, until it is measured                       */
+#define LONG_FALL      30.0  /* seconds, when there is no limit                                       */
+#define SHORT_SHARE    0.05  /* of the budget goes into a first quick fall of the temperature         */
+#define SAVING_SHARE   0.3   /* of the budget goes into fewer routes, where these count first         */
+#define MANY_STEPS     1000  /* per customer                                                           */
+#define FEW_STEPS      100   /* per customer: too few to begin hot                                    */
 /* Temperatures, in units of the mean edge between customers. */
 #define HOT         1.0
 #define HOT_WINDOWS 3.0 /* with time windows, where most insertions do not fit, given MANY_STEPS */
@@ -525,7 +528,7 @@ static invit_status init(search *s, const invit_solution *given, invit_error *er
                                .deadline = s->o->deadline,
                                .cancel = s->o->control ? s->o->control->cancel : NULL};
     INV_CHECK(inv_route_near_create(p, &o, &s->near, err));
-    s->chains = p->n <= CHAINS || (rules && !rules->has_xy);
+    s->chains = p->n <= (rules && rules->earliest ? CHAINS_WINDOWS : CHAINS) || (rules && !rules->has_xy);
     s->parts = p->n / PART + 1;
     if (s->parts < s->o->threads) s->parts = s->o->threads;
     size_t parts = (size_t)s->parts;
