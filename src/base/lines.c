@@ -35,3 +35,9 @@ invit_status inv_lines_ended(FILE *f, const char *path, int64_t number, invit_er
     return inv_fail(err, INVIT_ERR_INPUT, "%s:%lld: a line of more than %d bytes, expected a text file", path,
                     (long long)number, INV_LINE_LIMIT);
 }
+
+bool inv_memory_stream_close(FILE *f, char *const *text)
+{
+    bool failed = fflush(f) != 0 || ferror(f);
+    return fclose(f) == 0 && !failed && *text;
+}

@@ -17,4 +17,8 @@ ssize_t inv_getline(char **line, size_t *room, FILE *f);
 /* After inv_getline said -1: INVIT_OK at the end of the file, else what is wrong with line `number` of it. */
 invit_status inv_lines_ended(FILE *f, const char *path, int64_t number, invit_error *err);
 
+/* Closes a stream of open_memstream; true when *text holds all that was printed. A write that found no memory is not
+ * reported by fclose alone. */
+bool inv_memory_stream_close(FILE *f, char *const *text);
+
 #endif

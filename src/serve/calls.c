@@ -1,6 +1,7 @@
 /* The calls of the JSON API, in the order of web/openapi.json. */
 #include "serve/calls.h"
 
+#include "base/lines.h"
 #include "base/names.h"
 #include "serve/wire.h"
 
@@ -63,7 +64,11 @@ void call_metrics(request *r)
     fprintf(f, "# HELP invit_hangups_total Clients that left while they waited.\n# TYPE invit_hangups_total "
                "counter\n");
     fprintf(f, "invit_hangups_total %lld\n", (long long)r->server->connections.left);
-    fclose(f);
+    if (!inv_memory_stream_close(f, &text)) {
+        free(text);
+        serve_error(r, 500, "out of memory");
+        return;
+    }
     serve_answer(r, 200, "text/plain; version=0.0.4", text, length);
 }
 

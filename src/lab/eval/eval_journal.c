@@ -287,7 +287,8 @@ static invit_status rewrite(const inv_journal *j, invit_error *err)
     if (!f) return inv_no_memory(err, 0);
     fprintf(f, "%s%s\n%s\n", mark, j->key, header);
     for (int32_t i = 0; i < j->count; i++) put_outcome(f, &j->item[i]);
-    invit_status status = fclose(f) == 0 ? inv_outfile_open(j->path, &file, err) : inv_no_memory(err, size);
+    invit_status status =
+        inv_memory_stream_close(f, &text) ? inv_outfile_open(j->path, &file, err) : inv_no_memory(err, size);
     if (status == INVIT_OK) {
         inv_outfile_write(file, text, size);
         status = inv_outfile_close(file, err);

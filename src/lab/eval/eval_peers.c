@@ -162,7 +162,8 @@ static invit_status run_and_record(peers *s, const inv_library_item *x, int solv
     invit_status ran = run_one(s, x, solver, time, &r, &why);
     if (inv_cancelled(s->o->control)) return inv_fail(err, INVIT_ERR_CANCELLED, "stopped");
     if (ran == INVIT_OK) {
-        y.length = s->o->paper_length && inv_whole_lengths(x->instance) ? ceil(r.length_exact - 1e-9) : r.length;
+        y.length =
+            s->o->paper_length && inv_whole_lengths(x->instance) ? ceil(r.length_exact - 1e-9) : r.length;
         y.gap = inv_gap_percent(y.length, x->reference);
     } else {
         snprintf(y.error, sizeof y.error, "%.250s", why.message);

@@ -7,6 +7,7 @@
 #include "lab/eval/eval.h"
 
 #include "base/clock.h"
+#include "base/lines.h"
 #include "base/number.h"
 #include "base/outfile.h"
 #include "base/parallel.h"
@@ -264,7 +265,7 @@ static char *solution_line(const invit_instance *p, const invit_solution *s, dou
     }
     char number[INV_DOUBLE_CHARS];
     fprintf(f, " %.*s %.3f\n", (int)inv_format_double(number, length), number, seconds);
-    if (fclose(f) != 0) {
+    if (!inv_memory_stream_close(f, &text)) {
         free(text);
         return NULL;
     }
@@ -334,10 +335,10 @@ static invit_status gather_lines(making *m, inv_comm *comm, int32_t end, invit_e
             free(m->line[i]);
             m->line[i] = NULL;
         }
-        fclose(f);
-        inv_comm_send(comm, text, size + 1);
+        bool whole = inv_memory_stream_close(f, &text);
+        inv_comm_send(comm, whole ? text : "", whole ? size + 1 : 1); /* rank 0 waits for it */
         free(text);
-        return INVIT_OK;
+        return whole ? INVIT_OK : inv_no_memory(err, size);
     }
     for (int from = 1; from < m->ranks; from++) {
         size_t bytes = inv_comm_receive_size(comm, from);

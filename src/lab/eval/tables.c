@@ -2,6 +2,7 @@
 #include "lab/eval/tables.h"
 
 #include "invit_lab.h"
+#include "base/lines.h"
 #include "base/outfile.h"
 
 #include <jansson.h>
@@ -409,7 +410,7 @@ invit_status invit_report_render(const invit_report *r, invit_table_format forma
 memory:
     status = inv_no_memory(err, size);
 done:
-    if (f && fclose(f) != 0 && status == INVIT_OK) status = inv_no_memory(err, size);
+    if (f && !inv_memory_stream_close(f, text) && status == INVIT_OK) status = inv_no_memory(err, size);
     if (status != INVIT_OK) {
         free(*text);
         *text = NULL;
