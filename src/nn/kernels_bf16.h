@@ -1,8 +1,8 @@
-/* Products of bfloat16, a part of kernels_impl.h for machines that multiply pairs of them: the same tiles, of
+/* Products of bf16, a part of kernels_impl.h for machines that multiply pairs of them: the same tiles, of
  * half as many steps. What comes as floats is rounded first, into a block that stays in the cache. */
 enum { BF16_ROWS = 4 * MR, BF16_STRIDE = INV_BF16_DEPTH + 32 };
 
-/* A row rounded to bfloat16; an odd one ends with a zero. */
+/* A row rounded to bf16; an odd one ends with a zero. */
 INLINE void round_row(int K, const float *from, uint16_t *to)
 {
     int k = 0;
@@ -14,7 +14,7 @@ INLINE void round_row(int K, const float *from, uint16_t *to)
     if (K % 2) to[K] = 0;
 }
 
-/* R rows x one panel, two products of bfloat16 a lane and step, summed in single precision: over k of the
+/* R rows x one panel, two products of bf16 a lane and step, summed in single precision: over k of the
  * pairs A[r * rs + k * ks] and B[k * bs + 0..15], in bfloat16s. */
 INLINE void bf16_tile(const int R, int pairs, const uint16_t *A, ptrdiff_t rs, ptrdiff_t ks,
                       const uint16_t *B, ptrdiff_t bs, float *C, ptrdiff_t ldc, int cols, const float *bias,
