@@ -31,15 +31,14 @@ int main()
     }
     std::unique_ptr<invit_instance, void (*)(invit_instance *)> instance(p, invit_instance_destroy);
 
-    invit_solve_options options = invit_solve_defaults();
-    options.construct = INVIT_CONSTRUCT_SAVINGS;
-    options.seconds = 0.5;
+    std::unique_ptr<invit_options, void (*)(invit_options *)> options(invit_options_create(), invit_options_destroy);
     invit_solution *s = nullptr;
-    invit_solve_result result;
-    if (invit_solve(instance.get(), nullptr, &options, &s, &result, &err) != INVIT_OK) {
+    if (invit_options_set(options.get(), "construct", "savings", &err) != INVIT_OK ||
+        invit_options_set(options.get(), "time", "0.5", &err) != INVIT_OK ||
+        invit_solve(instance.get(), nullptr, options.get(), &s, &err) != INVIT_OK) {
         std::fprintf(stderr, "%s\n", err.message);
         return 1;
     }
     std::unique_ptr<invit_solution, void (*)(invit_solution *)> solution(s, invit_solution_destroy);
-    std::printf("%d vehicles, length %.0f\n", static_cast<int>(result.routes), result.length);
+    std::printf("%d vehicles, length %.0f\n", static_cast<int>(invit_solution_routes(s)), invit_solution_get(s, "length"));
 }

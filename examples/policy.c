@@ -18,7 +18,7 @@ int main(int argc, char **argv)
     if ((argc > 1 ? invit_model_load(argv[1], &model, &err)
                   : invit_model_load_default(INVIT_TSP, &model, &err)) != INVIT_OK ||
         invit_instance_create_tsp(xy, sizeof xy / sizeof *xy / 2, INVIT_EXACT, &instance, &err) != INVIT_OK ||
-        invit_solve(instance, model, NULL, &solution, NULL, &err) != INVIT_OK)
+        invit_solve(instance, model, NULL, &solution, &err) != INVIT_OK)
         fprintf(stderr, "%s\n", err.message);
     else
         for (const int32_t *node = invit_solution_route(solution, 0, &count); count > 0; count--)

@@ -28,13 +28,14 @@ int main(void)
     int code = EXIT_FAILURE;
 
     invit_control control = {.progress = on_progress};
-    invit_solve_options options = invit_solve_defaults();
-    options.construct = INVIT_CONSTRUCT_GREEDY;
-    options.seconds = 0.5;
-    options.control = &control;
+    invit_options *options = invit_options_create();
+    if (!options) return EXIT_FAILURE;
+    invit_options_set_control(options, &control);
+    if (invit_options_set(options, "construct", "greedy", &err) != INVIT_OK) goto failed;
+    if (invit_options_set(options, "time", "0.5", &err) != INVIT_OK) goto failed;
 
     if (invit_instance_create_tsp(xy, N, INVIT_EXACT, &instance, &err) != INVIT_OK) goto failed;
-    if (invit_solve(instance, NULL, &options, &solution, NULL, &err) != INVIT_OK) goto failed;
+    if (invit_solve(instance, NULL, options, &solution, &err) != INVIT_OK) goto failed;
     if (invit_check(instance, solution, &check, &err) != INVIT_OK) goto failed;
 
     int32_t count;
@@ -47,6 +48,7 @@ int main(void)
 failed:
     fprintf(stderr, "%s\n", err.message);
 done:
+    invit_options_destroy(options);
     invit_solution_destroy(solution);
     invit_instance_destroy(instance);
     return code;

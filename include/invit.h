@@ -63,6 +63,8 @@ typedef struct invit_progress {
 /* Called now and then, from one thread at a time. */
 typedef void (*invit_progress_fn)(void *user, const invit_progress *progress);
 
+/* The library reads `cancel` with atomic loads, from any of its threads. Set it in a signal handler, or from another thread
+ * with an atomic store: __atomic_store_n(&flag, 1, __ATOMIC_RELAXED), or what the language has for an aligned int. */
 typedef struct invit_control {
     invit_progress_fn progress; /* may be NULL                                       */
     void *user;
@@ -127,9 +129,6 @@ INVIT_API invit_status invit_instance_create_matrix(const double *distances, int
  * durations, travel times are distances / speed. */
 INVIT_API invit_status invit_instance_set_matrix(invit_instance *instance, const char *name,
                                                  const double *values, int64_t n, invit_error *err);
-/* The same from a file: a NumPy array, or text with one row per line, perhaps with names before rows and columns. */
-INVIT_API invit_status invit_instance_read_matrix(invit_instance *instance, const char *name,
-                                                  const char *path, invit_error *err);
 /* One number per node: `demands` (decimals are kept exactly, by scaling), `service` (time at a stop), `earliest` and
  * `latest` (start of service; of the depot: leave, be back; NaN: none), or both as `time_windows`, two per node. */
 INVIT_API invit_status invit_instance_set_array(invit_instance *instance, const char *name,
@@ -245,10 +244,6 @@ INVIT_API invit_status invit_solution_reader_next(invit_solution_reader *reader,
                                                   const invit_instance *instance, invit_solution **out,
                                                   invit_solution_info *info, invit_error *err);
 INVIT_API void invit_solution_reader_close(invit_solution_reader *reader);
-/* Solution `index` (from 0) of a file of MSVDRP lines, or the one solution of another file. */
-INVIT_API invit_status invit_solution_read(const char *path, const invit_instance *instance, int64_t index,
-                                           invit_solution **out, invit_solution_info *info, invit_error *err);
-
 typedef enum invit_solution_format {
     INVIT_SOLUTION_TOUR = 0, /* TSPLIB .tour (TSP)                                               */
     INVIT_SOLUTION_ROUTES,   /* CVRPLIB .sol (CVRP)                                              */
@@ -257,13 +252,14 @@ typedef enum invit_solution_format {
     INVIT_SOLUTION_STOPS     /* CSV: one stop per line, with load and distance (written only)        */
 } invit_solution_format;
 
-/* The format a file's extension asks for (.tour, .sol, .txt, .geojson or .json, .csv), or else the usual one of the problem. */
-INVIT_API invit_solution_format invit_solution_format_for(const char *path, invit_problem problem);
-
 /* Writes to a file ("-": standard output). A regular file appears under its name only when it is complete: it is
  * written beside it, synced and renamed by invit_writer_close, which also reports a full disk or a closed pipe. */
 typedef struct invit_writer invit_writer;
 INVIT_API invit_status invit_writer_open(const char *path, invit_writer **out, invit_error *err);
+/* The same to memory: invit_writer_close stores what was written in *text, with a 0 behind it, to be freed with free(),
+ * and its length in *size, which may be NULL. Both must stay until then. */
+INVIT_API invit_status invit_writer_open_memory(char **text, size_t *size, invit_writer **out,
+                                                invit_error *err);
 /* INVIT_FORMAT_TSPLIB or INVIT_FORMAT_MSVDRP. */
 INVIT_API invit_status invit_writer_instance(invit_writer *writer, const invit_instance *instance,
                                              invit_format format, invit_error *err);
@@ -320,14 +316,6 @@ INVIT_API invit_problem invit_model_problem(const invit_model *model);
 
 /* ---- solving ------------------------------------------------------------------------------------------- */
 
-typedef enum invit_decode {
-    INVIT_DECODE_GREEDY = 0, /* the most probable candidate                               */
-    INVIT_DECODE_SAMPLE,     /* drawn from the policy's distribution                      */
-    INVIT_DECODE_BEAM,       /* the most probable partial solutions side by side          */
-    INVIT_DECODE_AUTO        /* greedy, but sampled where greedy rollouts would be too much alike: those of a
-                              * CVRP after the first, if it is small or the model turns its views */
-} invit_decode;
-
 typedef enum invit_construct {
     INVIT_CONSTRUCT_INVIT = 0,     /* rollouts of the policy                              */
     INVIT_CONSTRUCT_NEAREST,       /* nearest neighbour                                   */
@@ -337,12 +325,6 @@ typedef enum invit_construct {
     INVIT_CONSTRUCT_START,         /* the caller's solution (reported, not asked for)     */
     INVIT_CONSTRUCT_INSERTION      /* cheapest insertion, for routes with rules (reported) */
 } invit_construct;
-
-typedef enum invit_improve {
-    INVIT_IMPROVE_SEARCH = 0, /* local search                                             */
-    INVIT_IMPROVE_NEURAL,     /* parts rebuilt by the policy                              */
-    INVIT_IMPROVE_BOTH
-} invit_improve;
 
 /* One decision of the policy, for those who want to watch. Pointers hold during the call only. */
 typedef struct invit_step {
@@ -355,65 +337,61 @@ typedef struct invit_step {
     const float *probability; /* [action], and for CVRP one more: the depot's                     */
     int32_t chosen;           /* the node it goes to                                              */
 } invit_step;
-typedef void (*invit_step_fn)(void *user, const invit_step *step);
+typedef void (*invit_step_fn)(void *user, const invit_step *step); /* see invit_lab.h */
 
-/* A better solution is known: seconds since the call began, and its length by the instance's rule. */
-typedef void (*invit_better_fn)(void *user, double seconds, double length);
+/* A better solution is known: seconds since the call began, its length by the instance's rule, and, if that was asked
+ * for, the solution, which holds during the call only; else NULL. */
+typedef void (*invit_better_fn)(void *user, double seconds, double length, const invit_solution *solution);
 
-/* The same with the solution itself, which holds during the call only. */
-typedef void (*invit_show_fn)(void *user, double seconds, double length, const invit_solution *solution);
+/* How to solve. Options are set by name, so that new ones do not change the interface; the names, ranges and defaults are
+ * those of the command line (`invit solve --help`), --config files, Python and the JSON API. */
+typedef struct invit_options invit_options;
+/* All options at their defaults; NULL when there is no memory. */
+INVIT_API invit_options *invit_options_create(void);
+INVIT_API void invit_options_destroy(invit_options *options);
+/* Sets one option from text, as in ("time", "30"), ("construct", "greedy"), ("threads", "2"). The error says what was
+ * expected. */
+INVIT_API invit_status invit_options_set(invit_options *options, const char *name, const char *value,
+                                         invit_error *err);
 
-typedef struct invit_solve_options {
-    invit_construct construct;    /* how to begin (INVIT)                                            */
-    const invit_solution *start;  /* begin with this instead (NULL)                                */
-    int32_t rollouts;             /* rollouts of the policy; 0: by size, see invit_default_rollouts  */
-    invit_decode decode;          /* (AUTO)                                                          */
-    double temperature;           /* of SAMPLE: log-probabilities are divided by it (1); AUTO has its own */
-    int32_t beam;                 /* beam search: width (8)                                          */
-    double seconds;               /* for everything, 0: construct only; < 0: invit_default_seconds (-1) */
-    int64_t iterations;           /* improvement steps instead of a time limit; < 0: no limit (-1)   */
-    invit_improve improve;        /* how to improve (SEARCH)                                         */
-    double target;                /* stop at this length; 0: never (0)                               */
-    int threads;                  /* 0: all cores (0)                                                */
-    uint64_t seed;                /* (1)                                                             */
-    const invit_control *control; /* progress and cancelling (NULL)                               */
-    invit_better_fn better;       /* called some ten times a second at most (NULL)                   */
-    void *better_user;
-    invit_step_fn step; /* called for each decision of the first rollout (NULL)            */
-    void *step_user;
-    invit_show_fn show; /* the constructed solution, then better ones, ten a second at most (NULL) */
-    void *show_user;
-} invit_solve_options;
+typedef struct invit_option {
+    const char *name;
+    char letter;          /* of the command line, or 0                                               */
+    const char *type;     /* "int", "uint64", "number", "seconds" or "choice"                        */
+    const char *choices;  /* "a|b|c", or NULL                                                        */
+    double min, max;      /* of numbers                                                              */
+    const char *metavar;  /* what help calls the value                                               */
+    const char *fallback; /* the default, in words where it depends on the instance                  */
+    const char *help;
+    char value[64]; /* the value it has in `options`; "" where it depends on the instance      */
+} invit_option;
+/* Row i of the table of options; false past the end. `options` may be NULL: then values are the defaults. `size` is
+ * sizeof(invit_option): a program compiled before a field was added gets the ones it knows. */
+INVIT_API bool invit_options_row(const invit_options *options, int i, invit_option *row, size_t size);
 
-typedef struct invit_solve_result {
-    double length;       /* by the instance's rule                                          */
-    double length_exact; /* without rounding                                                */
-    int32_t routes;
-    invit_construct construct; /* what the construction was in the end                            */
-    int32_t rollouts;          /* completed                                                       */
-    int64_t decisions;         /* states the policy was asked about                               */
-    double constructed;        /* length before improvement                                       */
-    int64_t iterations;        /* improvement steps                                               */
-    double seconds_construct, seconds_improve, seconds_total;
-} invit_solve_result;
-
-/* Defaults, as in the parentheses above. */
-INVIT_API invit_solve_options invit_solve_defaults(void);
-/* 64 up to 200 nodes, 32 to 1,000, 16 to 5,000, 8 to 10,000 (the authors' numbers), 4 to 100,000, 2 to 1,000,000, then 1; of a CVRP the customers count. */
-INVIT_API int32_t invit_default_rollouts(int64_t nodes);
-/* 20 ms a node, at least 1 s, at most 2 s + 5 ms a node, at most 60 s; or 0.3 ms a node where that is more. */
-INVIT_API double invit_default_seconds(int64_t nodes);
+/* Begin with this solution, which must stay until the call has ended; NULL: construct one. */
+INVIT_API void invit_options_set_start(invit_options *options, const invit_solution *start);
+/* Progress and cancelling; *control is copied. NULL: none. */
+INVIT_API void invit_options_set_control(invit_options *options, const invit_control *control);
+/* Called with the constructed solution, then with better ones, some ten times a second at most; with_solution: the
+ * solution itself too, which costs a copy of it. NULL: none. */
+INVIT_API void invit_options_set_better(invit_options *options, invit_better_fn fn, void *user,
+                                        bool with_solution);
 
 /* Constructs a solution, improves it while there is time, and checks it independently of the solver. `model` may be
- * NULL when the construction does not need one; options and result may be NULL. The time limit is kept within 0.1 s + 1 %:
- * rollouts that would not end in a tenth of it (half of it, when their number is given) are given up, and if none is left
- * a quick construction takes their place. Greedy, nearest-neighbour and savings constructions that are asked for by name
- * always run to their end (seconds for a million nodes). When the caller cancels, the best solution so far is the answer,
- * or INVIT_ERR_CANCELLED if there is none. Except for time limits and cancelling, the result depends on the arguments
+ * NULL when the construction does not need one; options may be NULL. The time limit is kept within 0.1 s + 1 %: rollouts
+ * that would not end in a tenth of it (half of it, when their number is given) are given up, and if none is left a quick
+ * construction takes their place. Greedy, nearest-neighbour and savings constructions that are asked for by name always
+ * run to their end (seconds for a million nodes). When the caller cancels, the best solution so far is the answer, or a
+ * quick construction if there is none yet. Except for time limits and cancelling, the result depends on the arguments
  * alone, the number of threads among them; construction is the same for any. */
 INVIT_API invit_status invit_solve(const invit_instance *instance, const invit_model *model,
-                                   const invit_solve_options *options, invit_solution **solution,
-                                   invit_solve_result *result, invit_error *err);
+                                   const invit_options *options, invit_solution **solution, invit_error *err);
+/* What invit_solve says of its solution, NaN for a name it does not know and for other solutions: "length" (by the
+ * instance's rule), "length_exact" (without rounding), "routes", "construct" (an invit_construct: what the construction
+ * was in the end), "rollouts" (completed), "decisions" (states the policy was asked about), "constructed" (length before
+ * improvement), "iterations" (improvement steps), "seconds_construct", "seconds_improve", "seconds_total". */
+INVIT_API double invit_solution_get(const invit_solution *solution, const char *name);
 
 #ifdef __cplusplus
 }

@@ -74,10 +74,26 @@ INVIT_API invit_generate_options invit_generate_defaults(void);
 INVIT_API invit_status invit_generate(invit_problem problem, invit_distribution distribution, int64_t size,
                                       uint64_t seed, uint64_t index, invit_instance **out, invit_error *err);
 
+/* ---- files, in short ------------------------------------------------------------------------------------ */
+
+/* The format a file's extension asks for (.tour, .sol, .txt, .geojson or .json, .csv), or else the usual one of the problem. */
+INVIT_API invit_solution_format invit_solution_format_for(const char *path, invit_problem problem);
+/* The same from a file: a NumPy array, or text with one row per line, perhaps with names before rows and columns. */
+INVIT_API invit_status invit_instance_read_matrix(invit_instance *instance, const char *name,
+                                                  const char *path, invit_error *err);
+/* Solution `index` (from 0) of a file of MSVDRP lines, or the one solution of another file. */
+INVIT_API invit_status invit_solution_read(const char *path, const invit_instance *instance, int64_t index,
+                                           invit_solution **out, invit_solution_info *info, invit_error *err);
+
 /* ---- best known lengths -------------------------------------------------------------------------------- */
 
 /* The best known length of a library instance (TSPLIB optima, CVRPLIB X), by name; false when there is none. */
 INVIT_API bool invit_best_known(const char *name, double *value);
+
+/* ---- watching the policy decide ------------------------------------------------------------------------ */
+
+/* Called for each decision of the first rollout (not under beam search); NULL: none. */
+INVIT_API void invit_options_set_step(invit_options *options, invit_step_fn fn, void *user);
 
 /* ---- pictures ------------------------------------------------------------------------------------------ */
 
@@ -97,6 +113,10 @@ INVIT_API invit_plot_options invit_plot_defaults(void);
  * nodes SVG and PDF hold the map as one raster image. O(n). `options` may be NULL. */
 INVIT_API invit_status invit_plot(const invit_instance *instance, const invit_solution *solution,
                                   const char *path, const invit_plot_options *options, invit_error *err);
+/* The same to memory, as ".svg", ".png" or ".pdf"; *picture is to be freed with free(). */
+INVIT_API invit_status invit_plot_memory(const invit_instance *instance, const invit_solution *solution,
+                                         const char *ending, const invit_plot_options *options,
+                                         char **picture, size_t *size, invit_error *err);
 /* Draws anytime curves from files of `seconds,length` lines, up to 32 in one chart; as gaps when best_known is set. */
 INVIT_API invit_status invit_plot_traces(const char *const *traces, int count, const char *path,
                                          const invit_plot_options *options, invit_error *err);
@@ -264,9 +284,9 @@ enum { INVIT_EVAL_SETS = 7 }; /* sizes of MSVDRP: tsp-100, -1000, -5000, -10000,
 
 typedef struct invit_eval_options {
     const invit_model
-        *model[2]; /* [invit_problem]; may be NULL when solve.construct needs none                    */
-    invit_solve_options
-        solve; /* how to solve; by default the policy's rollouts alone, without improvement       */
+        *model[2]; /* [invit_problem]; may be NULL when the construction needs none                   */
+    const invit_options
+        *solve; /* how to solve; NULL: the policy's rollouts alone, without improvement       */
     bool set
         [INVIT_EVAL_SETS]; /* MSVDRP: which sizes (all)                                                       */
     bool

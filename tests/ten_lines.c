@@ -6,11 +6,13 @@ int main(void)
     const double xy[] = {0, 0, 3, 0, 3, 4, 0, 4};
     invit_instance *instance = NULL;
     invit_solution *solution = NULL;
-    invit_solve_options options = invit_solve_defaults();
-    options.construct = INVIT_CONSTRUCT_GREEDY;
-    options.seconds = 0;
-    bool solved = invit_instance_create_tsp(xy, 4, INVIT_EXACT, &instance, NULL) == INVIT_OK &&
-                  invit_solve(instance, NULL, &options, &solution, NULL, NULL) == INVIT_OK;
+    invit_options *options = invit_options_create();
+    bool solved = invit_options_set(options, "construct", "greedy", NULL) == INVIT_OK &&
+                  invit_options_set(options, "time", "0", NULL) == INVIT_OK &&
+                  invit_instance_create_tsp(xy, 4, INVIT_EXACT, &instance, NULL) == INVIT_OK &&
+                  invit_solve(instance, NULL, options, &solution, NULL) == INVIT_OK &&
+                  invit_solution_get(solution, "length") == 14;
+    invit_options_destroy(options);
     invit_solution_destroy(solution);
     invit_instance_destroy(instance);
     return solved ? 0 : 1;

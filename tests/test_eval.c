@@ -7,6 +7,7 @@
 
 #include "folder.h"
 #include "invit_lab.h"
+#include "solve/options.h"
 #include "policy/model.h"
 #include "lab/eval/eval.h"
 
@@ -17,6 +18,16 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Construction alone, that one; the same place each time. */
+static const invit_options *by(invit_construct construct)
+{
+    static invit_options options;
+    options.o = inv_solve_defaults();
+    options.o.seconds = 0;
+    options.o.construct = (int)construct;
+    return &options;
+}
 
 static char *slurp(const char *path)
 {
@@ -53,7 +64,7 @@ static invit_eval_options quick(int set, int limit)
     o.dir = folder;
     o.limit = limit;
     o.reference_effort = 0.02;
-    o.solve.construct = INVIT_CONSTRUCT_NEAREST;
+    o.solve = by(INVIT_CONSTRUCT_NEAREST);
     return o;
 }
 
@@ -256,16 +267,16 @@ static void sets_are_measured_and_resumed(void **state)
     invit_report_destroy(report);
     assert_int_equal(lines_of(references), 5);
     /* Another configuration does not mix with it, and nothing is overwritten. */
-    o.solve.construct = INVIT_CONSTRUCT_SPACE_FILLING;
+    o.solve = by(INVIT_CONSTRUCT_SPACE_FILLING);
     assert_int_equal(invit_eval_msvdrp(&o, &report, &failures, &err), INVIT_ERR_INPUT);
     assert_non_null(strstr(err.message, "construct=nearest there, construct=space-filling here"));
     o.resume = false;
     assert_int_equal(invit_eval_msvdrp(&o, &report, &failures, &err), INVIT_ERR_INPUT);
     assert_non_null(strstr(err.message, "exists"));
     /* What makes no sense is said before anything is done. */
-    o.solve.construct = INVIT_CONSTRUCT_GREEDY; /* CVRP-50 is among the sets */
+    o.solve = by(INVIT_CONSTRUCT_GREEDY); /* CVRP-50 is among the sets */
     assert_int_equal(invit_eval_msvdrp(&o, &report, &failures, &err), INVIT_ERR_ARGUMENT);
-    o.solve.construct = INVIT_CONSTRUCT_NEAREST;
+    o.solve = by(INVIT_CONSTRUCT_NEAREST);
     o.paper_length = true;
     assert_int_equal(invit_eval_msvdrp(&o, &report, &failures, &err), INVIT_ERR_ARGUMENT);
     o.paper_length = false;
@@ -344,7 +355,7 @@ static void a_model_is_asked_for(void **state)
     invit_report *report;
     int32_t failures;
     invit_eval_options o = quick(0, 2);
-    o.solve.construct = INVIT_CONSTRUCT_INVIT;
+    o.solve = by(INVIT_CONSTRUCT_INVIT);
     assert_int_equal(invit_eval_msvdrp(&o, &report, &failures, &err), INVIT_ERR_ARGUMENT);
     assert_non_null(strstr(err.message, "no model for TSP"));
     invit_model *m;
@@ -367,7 +378,7 @@ static void libraries_are_measured(void **state)
     invit_report *report;
     int32_t failures;
     invit_eval_options o = invit_eval_defaults();
-    o.solve.construct = INVIT_CONSTRUCT_NEAREST;
+    o.solve = by(INVIT_CONSTRUCT_NEAREST);
     o.baselines = true;
     spit(in_folder("square.tsp"), square);
     spit(in_folder("square.opt.tour"), "TYPE: TOUR\nDIMENSION: 4\nTOUR_SECTION\n1\n2\n3\n4\n-1\nEOF\n");
@@ -425,7 +436,7 @@ static void same_names_and_many_in_a_file(void **state)
     invit_report *report;
     int32_t failures;
     invit_eval_options o = invit_eval_defaults();
-    o.solve.construct = INVIT_CONSTRUCT_NEAREST;
+    o.solve = by(INVIT_CONSTRUCT_NEAREST);
     o.results = in_folder("results.csv");
     spit(in_folder("a.tsp"), square);
     spit(in_folder("b.tsp"),
@@ -452,7 +463,7 @@ static void references_beside_fit_the_problem(void **state)
     invit_report *report;
     int32_t failures;
     invit_eval_options o = invit_eval_defaults();
-    o.solve.construct = INVIT_CONSTRUCT_NEAREST;
+    o.solve = by(INVIT_CONSTRUCT_NEAREST);
     spit(in_folder("p.tsp"), square);
     spit(in_folder("p.tour"), "TYPE: TOUR\nDIMENSION: 4\nTOUR_SECTION\n1\n2\n3\n4\n-1\nEOF\n");
     spit(in_folder("p.vrp"),
@@ -487,7 +498,7 @@ static void a_file_keeps_its_order(void **state)
     invit_report *report;
     int32_t failures;
     invit_eval_options o = invit_eval_defaults();
-    o.solve.construct = INVIT_CONSTRUCT_NEAREST;
+    o.solve = by(INVIT_CONSTRUCT_NEAREST);
     o.limit = 3;
     char text[1024] = "";
     for (int i = 0; i < 12; i++) sprintf(text + strlen(text), "0,0 0,%d %d,0\n", i + 1, i + 1);
@@ -512,7 +523,7 @@ static void best_known_values_from_a_file(void **state)
     invit_report *report;
     int32_t failures;
     invit_eval_options o = invit_eval_defaults();
-    o.solve.construct = INVIT_CONSTRUCT_NEAREST;
+    o.solve = by(INVIT_CONSTRUCT_NEAREST);
     o.best_known = in_folder("best.csv");
     spit(in_folder("square.tsp"), square);
     spit(in_folder("best.csv"), "instance,best_known\nsquare,32\n");

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/options.h"
 #include "cli/cli.h"
 
 #include <math.h>
@@ -175,8 +176,8 @@ static void json_numbers_read_back(void **state)
     char text[32];
     double hard[] = {0.1, 1.0 / 3, 1e300, 5e-324, 7542, -0.0, 3.1415926535897931, 123456789012345678.0};
     for (size_t i = 0; i < sizeof hard / sizeof *hard; i++)
-        assert_true(strtod(cli_number_text(hard[i], text), NULL) == hard[i]);
-    assert_string_equal(cli_number_text(0.1, text), "0.1");
+        assert_true(strtod(inv_number_text(hard[i], text), NULL) == hard[i]);
+    assert_string_equal(inv_number_text(0.1, text), "0.1");
 
     char *buffer = NULL;
     size_t size = 0;

@@ -59,7 +59,7 @@ static void tear_down(scene *s)
 static inv_rollout_options plain(int32_t rollouts)
 {
     return (inv_rollout_options){.rollouts = rollouts,
-                                 .decode = INVIT_DECODE_GREEDY,
+                                 .decode = INV_DECODE_GREEDY,
                                  .temperature = 1,
                                  .beam = 4,
                                  .seed = 7,
@@ -94,7 +94,7 @@ static void every_size_and_decoding_gives_a_feasible_solution(void **state)
                 inv_rollout_options o = plain(5);
                 inv_rollout_stats stats;
                 invit_check_result found;
-                o.decode = (invit_decode)decode;
+                o.decode = (inv_decode)decode;
                 invit_solution *solution = run(&s, &o, &stats);
                 assert_non_null(solution);
                 assert_int_equal(stats.rollouts, 5);
@@ -116,7 +116,7 @@ static void threads_and_batches_do_not_show(void **state)
             scene s = set_up((invit_problem)problem, 80);
             inv_rollout_options o = plain(9);
             inv_rollout_stats first, other;
-            o.decode = (invit_decode)decode;
+            o.decode = (inv_decode)decode;
             o.temperature = 0.7;
             invit_solution *expected = run(&s, &o, &first);
             for (int threads = 1; threads <= 4; threads++)
@@ -158,7 +158,7 @@ static void a_beam_of_one_is_greedy(void **state)
         inv_rollout_options o = plain(3);
         inv_rollout_stats stats;
         invit_solution *greedy = run(&s, &o, &stats);
-        o.decode = INVIT_DECODE_BEAM;
+        o.decode = INV_DECODE_BEAM;
         o.beam = 1;
         invit_solution *beam = run(&s, &o, &stats);
         same_solution(greedy, beam);
@@ -179,8 +179,8 @@ static int32_t greedy_ones(invit_problem problem, int64_t size, bool canonical, 
     assert_int_equal(invit_generate(problem, INVIT_UNIFORM, size, 5, 0, &p, NULL), INVIT_OK);
     inv_choose_decoding(p, &c, &o);
     invit_instance_destroy(p);
-    if (o.decode == INVIT_DECODE_GREEDY) return rollouts;
-    assert_int_equal(o.decode, INVIT_DECODE_SAMPLE);
+    if (o.decode == INV_DECODE_GREEDY) return rollouts;
+    assert_int_equal(o.decode, INV_DECODE_SAMPLE);
     return o.greedy;
 }
 
@@ -238,7 +238,7 @@ static void cold_sampling_is_greedy(void **state)
     inv_rollout_options o = plain(1);
     inv_rollout_stats stats;
     invit_solution *greedy = run(&s, &o, &stats);
-    o.decode = INVIT_DECODE_SAMPLE;
+    o.decode = INV_DECODE_SAMPLE;
     o.temperature = 1e-6;
     invit_solution *cold = run(&s, &o, &stats);
     same_solution(greedy, cold);
@@ -296,7 +296,7 @@ static void a_watcher_sees_every_decision(void **state)
 static void what_is_not_a_number_is_an_error(void **state)
 {
     (void)state;
-    static const invit_decode ways[] = {INVIT_DECODE_GREEDY, INVIT_DECODE_SAMPLE, INVIT_DECODE_BEAM};
+    static const inv_decode ways[] = {INV_DECODE_GREEDY, INV_DECODE_SAMPLE, INV_DECODE_BEAM};
     for (int problem = 0; problem < 2; problem++)
         for (int i = 0; i < 3; i++) {
             scene s = set_up(problem ? INVIT_CVRP : INVIT_TSP, 8);
@@ -335,7 +335,7 @@ static void distances_may_differ_beyond_measure(void **state)
         inv_model_randomise(s.model, 3);
         assert_int_equal(inv_prepared_create(s.model, INV_EXACT, &s.weights, NULL), INVIT_OK);
         inv_rollout_options o = plain(30);
-        o.decode = INVIT_DECODE_SAMPLE;
+        o.decode = INV_DECODE_SAMPLE;
         invit_check_result check;
         inv_rollout_stats stats;
         invit_solution *solution = run(&s, &o, &stats);

@@ -5,8 +5,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "invit_lab.h"
 #include "base/rng.h"
 #include "problem/metric.h"
+#include "solve/options.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -288,15 +290,15 @@ static void every_combination_is_solved_to_the_optimum(void **state)
         int32_t order[STOPS];
         invit_error err = {0};
         invit_solution *s = NULL;
-        invit_solve_result result = {0};
-        invit_solve_options o = invit_solve_defaults();
+        inv_solved result = {0};
+        inv_solve_options o = inv_solve_defaults();
         o.construct = INVIT_CONSTRUCT_SAVINGS;
         o.iterations = 2000;
         o.threads = 1;
         for (int i = 0; i < STOPS; i++) order[i] = i + 1;
         double best = brute_force(p, order, 0, INFINITY);
         bool alone = invit_instance_validate(p, &err) == INVIT_OK;
-        invit_status status = invit_solve(p, NULL, &o, &s, &result, &err);
+        invit_status status = inv_solve(p, NULL, &o, &s, &result, &err);
         if (alone && isfinite(best)) {
             if (status != INVIT_OK) fail_msg("rules %u: %s, brute force found %g", rules, err.message, best);
             if (fabs(result.length - best) > 1e-9 * best)

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "policy/model.h"
 #include "problem/problem.h"
+#include "solve/options.h"
 
 #include <math.h>
 #include <string.h>
@@ -37,13 +38,13 @@ static invit_instance *instance(invit_problem problem, int64_t size)
 }
 
 /* Solves, checks again from outside, and returns the solution. */
-static invit_solution *solve(const invit_instance *p, const invit_model *m, const invit_solve_options *o,
-                             invit_solve_result *r)
+static invit_solution *solve(const invit_instance *p, const invit_model *m, const inv_solve_options *o,
+                             inv_solved *r)
 {
     invit_error err = {0};
     invit_solution *s = NULL;
     invit_check_result found;
-    if (invit_solve(p, m, o, &s, r, &err) != INVIT_OK) fail_msg("%s", err.message);
+    if (inv_solve(p, m, o, &s, r, &err) != INVIT_OK) fail_msg("%s", err.message);
     assert_int_equal(invit_check(p, s, &found, NULL), INVIT_OK);
     if (!found.feasible) fail_msg("%s", found.message);
     assert_true(found.length == r->length);
@@ -70,10 +71,10 @@ static void every_way_works_at_every_size(void **state)
                 if (construct == (problem == INVIT_TSP ? INVIT_CONSTRUCT_SAVINGS : INVIT_CONSTRUCT_GREEDY))
                     continue;
                 for (int improve = 0; improve < 3; improve++) {
-                    invit_solve_options o = invit_solve_defaults();
-                    invit_solve_result r;
+                    inv_solve_options o = inv_solve_defaults();
+                    inv_solved r;
                     o.construct = (invit_construct)construct;
-                    o.improve = (invit_improve)improve;
+                    o.improve = improve;
                     o.iterations = 18;
                     o.rollouts = 3;
                     o.threads = 2;
@@ -95,9 +96,9 @@ static void iterations_make_a_run_reproducible(void **state)
         for (int improve = 0; improve < 3; improve++) {
             invit_model *m = tiny_model((invit_problem)problem);
             invit_instance *p = instance((invit_problem)problem, 60);
-            invit_solve_options o = invit_solve_defaults();
-            invit_solve_result a, b;
-            o.improve = (invit_improve)improve;
+            inv_solve_options o = inv_solve_defaults();
+            inv_solved a, b;
+            o.improve = improve;
             o.iterations = 36;
             o.rollouts = 4;
             o.threads = 2;
@@ -117,8 +118,8 @@ static void construction_is_the_same_for_any_threads(void **state)
     for (int problem = 0; problem < 2; problem++) {
         invit_model *m = tiny_model((invit_problem)problem);
         invit_instance *p = instance((invit_problem)problem, 100);
-        invit_solve_options o = invit_solve_defaults();
-        invit_solve_result r;
+        inv_solve_options o = inv_solve_defaults();
+        inv_solved r;
         o.seconds = 0;
         o.threads = 1;
         invit_solution *one = solve(p, m, &o, &r);
@@ -140,11 +141,11 @@ static void tours_begin_at_the_first_node(void **state)
     (void)state;
     for (int32_t n = 1; n < 40; n += 5) {
         invit_instance *p = instance(INVIT_TSP, n);
-        invit_solve_options o = invit_solve_defaults();
+        inv_solve_options o = inv_solve_defaults();
         o.construct = INVIT_CONSTRUCT_NEAREST;
         o.iterations = n % 2 ? 0 : 50;
         for (o.seed = 1; o.seed < 4; o.seed++) {
-            invit_solve_result result;
+            inv_solved result;
             invit_solution *s = solve(p, NULL, &o, &result);
             assert_int_equal(s->nodes[0], 0);
             invit_solution_destroy(s);
@@ -163,13 +164,13 @@ static void a_start_may_have_empty_routes(void **state)
     int32_t customers[5] = {1, 2, 3, 4, 5}, start[EMPTY + 6] = {0};
     for (int i = 1; i < EMPTY + 6; i++) start[i] = i <= 5 ? i : 5;
     invit_solution *given;
-    invit_solve_options o = invit_solve_defaults();
+    inv_solve_options o = inv_solve_defaults();
     assert_int_equal(invit_solution_create(customers, start, EMPTY + 5, &given, NULL), INVIT_OK);
     o.start = given;
     o.iterations = 3;
     for (int improve = 0; improve < 3; improve++) {
-        o.improve = (invit_improve)improve;
-        invit_solve_result result;
+        o.improve = improve;
+        inv_solved result;
         invit_solution *s = solve(p, m, &o, &result);
         assert_true(s->routes <= 5 && result.length <= result.constructed);
         invit_solution_destroy(s);
@@ -183,8 +184,8 @@ static void a_given_solution_is_where_it_starts(void **state)
 {
     (void)state;
     invit_instance *p = instance(INVIT_TSP, 50);
-    invit_solve_options o = invit_solve_defaults();
-    invit_solve_result first, second;
+    inv_solve_options o = inv_solve_defaults();
+    inv_solved first, second;
     invit_error err = {0};
     o.construct = INVIT_CONSTRUCT_GREEDY;
     o.iterations = 200;
@@ -196,7 +197,7 @@ static void a_given_solution_is_where_it_starts(void **state)
     assert_true(second.constructed <= first.length * (1 + 1e-12));
     invit_solution_destroy(again);
     s->nodes[0] = s->nodes[1]; /* one node twice, one not at all */
-    assert_int_equal(invit_solve(p, NULL, &o, &again, NULL, &err), INVIT_ERR_INPUT);
+    assert_int_equal(inv_solve(p, NULL, &o, &again, NULL, &err), INVIT_ERR_INPUT);
     assert_non_null(strstr(err.message, "does not fit the instance"));
     assert_null(again);
     invit_solution_destroy(s);
@@ -211,8 +212,8 @@ static void a_time_limit_holds_on_a_large_instance(void **state)
     for (int problem = 0; problem < 2; problem++) {
         invit_model *m = tiny_model((invit_problem)problem);
         invit_instance *p = instance((invit_problem)problem, 100000);
-        invit_solve_options o = invit_solve_defaults();
-        invit_solve_result r;
+        inv_solve_options o = inv_solve_defaults();
+        inv_solved r;
         o.seconds = 0.3;
         double began = inv_now();
         invit_solution_destroy(solve(p, m, &o, &r));
@@ -228,8 +229,9 @@ typedef struct curve {
     double seconds, length;
 } curve;
 
-static void add_point(void *user, double seconds, double length)
+static void add_point(void *user, double seconds, double length, const invit_solution *solution)
 {
+    (void)solution;
     curve *c = user;
     assert_true(seconds >= c->seconds);
     if (c->points > 0) assert_true(length <= c->length * (1 + 1e-9));
@@ -241,8 +243,8 @@ static void the_trace_goes_down(void **state)
     (void)state;
     for (int problem = 0; problem < 2; problem++) {
         invit_instance *p = instance((invit_problem)problem, 200);
-        invit_solve_options o = invit_solve_defaults();
-        invit_solve_result r;
+        inv_solve_options o = inv_solve_defaults();
+        inv_solved r;
         curve c = {0};
         o.construct = INVIT_CONSTRUCT_NEAREST;
         o.seconds = 0.4;
@@ -280,13 +282,14 @@ static void what_is_shown_is_feasible_and_gets_shorter(void **state)
     static const int64_t sizes[] = {200, 5000};
     for (int i = 0; i < 4; i++) {
         invit_instance *p = instance((invit_problem)(i % 2), sizes[i / 2]);
-        invit_solve_options o = invit_solve_defaults();
-        invit_solve_result r;
+        inv_solve_options o = inv_solve_defaults();
+        inv_solved r;
         gallery g = {.p = p};
         o.construct = INVIT_CONSTRUCT_NEAREST;
         o.seconds = 0.7;
-        o.show = look_at;
-        o.show_user = &g;
+        o.better = look_at;
+        o.better_user = &g;
+        o.with_solution = true;
         invit_solution_destroy(solve(p, NULL, &o, &r));
         assert_true(g.shown >= 1);
         assert_true(g.length >= r.length * (1 - 1e-9));
@@ -294,33 +297,31 @@ static void what_is_shown_is_feasible_and_gets_shorter(void **state)
     }
 }
 
-static void cancelling_before_the_first_solution_says_so(void **state)
+static void cancelling_before_the_first_solution_gives_a_quick_one(void **state)
 {
     (void)state;
     invit_model *m = tiny_model(INVIT_TSP);
     invit_instance *p = instance(INVIT_TSP, 50);
-    invit_solve_options o = invit_solve_defaults();
+    inv_solve_options o = inv_solve_defaults();
     invit_solution *s = NULL;
     invit_error err = {0};
     int cancel = 1;
     invit_control control = {.cancel = &cancel};
     o.control = &control;
-    assert_int_equal(invit_solve(p, m, &o, &s, NULL, &err), INVIT_ERR_CANCELLED);
-    assert_null(s);
-    /* with something to start from there is an answer */
-    o.construct = INVIT_CONSTRUCT_GREEDY;
-    assert_int_equal(invit_solve(p, m, &o, &s, NULL, &err), INVIT_OK);
+    inv_solved result;
+    assert_int_equal(inv_solve(p, m, &o, &s, &result, &err), INVIT_OK);
+    assert_int_equal(result.construct, INVIT_CONSTRUCT_GREEDY);
+    assert_int_equal(result.rollouts, 0);
     assert_non_null(s);
     invit_solution_destroy(s);
     invit_instance_destroy(p);
     invit_model_destroy(m);
 }
 
-static double constructed(const invit_instance *p, const invit_model *m, invit_decode decode,
-                          int32_t rollouts)
+static double constructed(const invit_instance *p, const invit_model *m, inv_decode decode, int32_t rollouts)
 {
-    invit_solve_options o = invit_solve_defaults();
-    invit_solve_result r;
+    inv_solve_options o = inv_solve_defaults();
+    inv_solved r;
     o.seconds = 0;
     o.decode = decode;
     o.rollouts = rollouts;
@@ -331,31 +332,30 @@ static double constructed(const invit_instance *p, const invit_model *m, invit_d
 static void only_small_cvrps_are_sampled_by_default(void **state)
 {
     (void)state;
-    assert_int_equal(invit_solve_defaults().decode, INVIT_DECODE_AUTO);
+    assert_int_equal(inv_solve_defaults().decode, INV_DECODE_AUTO);
     for (int problem = 0; problem < 2; problem++) {
         invit_model *m = tiny_model((invit_problem)problem);
         invit_instance *small = instance((invit_problem)problem, 50),
                        *large = instance((invit_problem)problem, 300);
-        double greedy = constructed(small, m, INVIT_DECODE_GREEDY, 8);
-        double automatic = constructed(small, m, INVIT_DECODE_AUTO, 8);
+        double greedy = constructed(small, m, INV_DECODE_GREEDY, 8);
+        double automatic = constructed(small, m, INV_DECODE_AUTO, 8);
         assert_true(problem == INVIT_CVRP ? automatic != greedy : automatic == greedy);
         /* the first rollout is greedy everywhere, so what is sampled can only add to it */
-        greedy = constructed(small, m, INVIT_DECODE_GREEDY, 1);
-        assert_true(constructed(small, m, INVIT_DECODE_AUTO, 1) == greedy && automatic <= greedy);
-        assert_true(constructed(large, m, INVIT_DECODE_AUTO, 4) ==
-                    constructed(large, m, INVIT_DECODE_GREEDY, 4));
+        greedy = constructed(small, m, INV_DECODE_GREEDY, 1);
+        assert_true(constructed(small, m, INV_DECODE_AUTO, 1) == greedy && automatic <= greedy);
+        assert_true(constructed(large, m, INV_DECODE_AUTO, 4) == constructed(large, m, INV_DECODE_GREEDY, 4));
         invit_instance_destroy(small);
         invit_instance_destroy(large);
         invit_model_destroy(m);
     }
 }
 
-static void refuse(const invit_instance *p, const invit_model *m, const invit_solve_options *o,
+static void refuse(const invit_instance *p, const invit_model *m, const inv_solve_options *o,
                    const char *words)
 {
     invit_solution *s = NULL;
     invit_error err = {0};
-    assert_int_equal(invit_solve(p, m, o, &s, NULL, &err), INVIT_ERR_ARGUMENT);
+    assert_int_equal(inv_solve(p, m, o, &s, NULL, &err), INVIT_ERR_ARGUMENT);
     if (!strstr(err.message, words)) fail_msg("'%s' does not say '%s'", err.message, words);
     assert_null(s);
 }
@@ -365,19 +365,19 @@ static void impossible_wishes_are_refused(void **state)
     (void)state;
     invit_model *m = tiny_model(INVIT_CVRP);
     invit_instance *p = instance(INVIT_TSP, 10), *q = instance(INVIT_CVRP, 10);
-    invit_solve_options o = invit_solve_defaults();
+    inv_solve_options o = inv_solve_defaults();
     refuse(p, NULL, &o, "needs a model");
     refuse(p, m, &o, "the model is for CVRP");
     o.rollouts = -1;
     refuse(q, m, &o, "rollouts");
-    o = invit_solve_defaults();
-    o.decode = INVIT_DECODE_SAMPLE;
+    o = inv_solve_defaults();
+    o.decode = INV_DECODE_SAMPLE;
     o.temperature = 0;
     refuse(q, m, &o, "temperature");
-    o.decode = INVIT_DECODE_BEAM;
+    o.decode = INV_DECODE_BEAM;
     o.beam = 0;
     refuse(q, m, &o, "beam");
-    o = invit_solve_defaults();
+    o = inv_solve_defaults();
     o.construct = INVIT_CONSTRUCT_SAVINGS;
     refuse(p, NULL, &o, "savings");
     o.construct = INVIT_CONSTRUCT_GREEDY;
@@ -392,29 +392,29 @@ static void impossible_wishes_are_refused(void **state)
 static void defaults_follow_the_size(void **state)
 {
     (void)state;
-    assert_int_equal(invit_default_rollouts(200), 64);
-    assert_int_equal(invit_default_rollouts(201), 32);
-    assert_int_equal(invit_default_rollouts(1000), 32);
-    assert_int_equal(invit_default_rollouts(5000), 16);
-    assert_int_equal(invit_default_rollouts(10000), 8);
-    assert_int_equal(invit_default_rollouts(100000), 4);
-    assert_int_equal(invit_default_rollouts(10000000), 1);
+    assert_int_equal(inv_default_rollouts(200), 64);
+    assert_int_equal(inv_default_rollouts(201), 32);
+    assert_int_equal(inv_default_rollouts(1000), 32);
+    assert_int_equal(inv_default_rollouts(5000), 16);
+    assert_int_equal(inv_default_rollouts(10000), 8);
+    assert_int_equal(inv_default_rollouts(100000), 4);
+    assert_int_equal(inv_default_rollouts(10000000), 1);
     for (int cvrp = 0; cvrp < 2; cvrp++) { /* customers count, the depot does not */
         invit_problem problem = cvrp ? INVIT_CVRP : INVIT_TSP;
         invit_instance *p = instance(problem, 200);
         invit_model *m = tiny_model(problem);
-        invit_solve_options o = invit_solve_defaults();
-        invit_solve_result r;
+        inv_solve_options o = inv_solve_defaults();
+        inv_solved r;
         o.seconds = 0;
         invit_solution_destroy(solve(p, m, &o, &r));
         assert_int_equal(r.rollouts, 64);
         invit_model_destroy(m);
         invit_instance_destroy(p);
     }
-    assert_true(fabs(invit_default_seconds(100) - 2) < 1e-9);
-    assert_true(fabs(invit_default_seconds(1000) - 7) < 1e-9);
-    assert_true(fabs(invit_default_seconds(20000) - 60) < 1e-9);
-    assert_true(fabs(invit_default_seconds(1000000) - 300) < 1e-9);
+    assert_true(fabs(inv_default_seconds(100) - 2) < 1e-9);
+    assert_true(fabs(inv_default_seconds(1000) - 7) < 1e-9);
+    assert_true(fabs(inv_default_seconds(20000) - 60) < 1e-9);
+    assert_true(fabs(inv_default_seconds(1000000) - 300) < 1e-9);
 }
 
 int main(void)
@@ -429,7 +429,7 @@ int main(void)
         cmocka_unit_test(a_time_limit_holds_on_a_large_instance),
         cmocka_unit_test(the_trace_goes_down),
         cmocka_unit_test(what_is_shown_is_feasible_and_gets_shorter),
-        cmocka_unit_test(cancelling_before_the_first_solution_says_so),
+        cmocka_unit_test(cancelling_before_the_first_solution_gives_a_quick_one),
         cmocka_unit_test(only_small_cvrps_are_sampled_by_default),
         cmocka_unit_test(impossible_wishes_are_refused),
         cmocka_unit_test(defaults_follow_the_size),

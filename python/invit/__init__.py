@@ -19,8 +19,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Callable, Iterator, List, Optional, Sequence, Union
 
-from ._library import (CONSTRUCTIONS, DISTRIBUTIONS, METRICS, PROBLEMS, PROGRESS_FN, SHOW_FN, CheckResult, Control, GenerateOptions, InvitError,
-                       SolveResult, Stop, call, lib)
+from ._library import (BETTER_FN, CONSTRUCTIONS, DISTRIBUTIONS, METRICS, PROBLEMS, PROGRESS_FN, CheckResult, Control,
+                       GenerateOptions, InvitError, Stop, call, lib)
 
 __all__ = ["Instance", "InvitError", "Model", "Progress", "Solution", "StopTime", "generate", "read", "solve", "version"]
 
@@ -347,7 +347,6 @@ def solve(coords: Optional[Union[Coords, Instance]] = None, demands: Optional[Se
         instance = Instance(coords, demands, capacity, metric or "exact", **rules)
     if model is not None and not isinstance(model, Model):
         model = Model(model)
-    options, result, out = lib.invit_solve_defaults(), SolveResult(), c.c_void_p()
     if not instance.get("plain"):
         construct = construct or "nearest"  # the policy knows no rules: the library takes insertion
     elif construct is None and model is None:
@@ -355,15 +354,16 @@ def solve(coords: Optional[Union[Coords, Instance]] = None, demands: Optional[Se
             model = Model(problem=instance.problem)
         except InvitError:
             construct = "greedy" if instance.problem == "tsp" else "savings"
-    options.construct = _choose("construct", construct or "invit", CONSTRUCTIONS[:5])
-    if options.construct == 0 and model is None:
+    _choose("construct", construct or "invit", CONSTRUCTIONS[:5])
+    if construct in (None, "invit") and model is None:
         model = Model(problem=instance.problem)
     if time is not None:
         if not (time >= 0 and math.isfinite(time)):
             raise InvitError(f"time must be a number of seconds >= 0, not {time!r}")
-        options.seconds = time
-    options.rollouts = 0 if rollouts is None else _whole("rollouts", rollouts, 0, _INT32)
-    options.seed, options.threads = _whole("seed", seed, 0, _UINT64), _whole("threads", threads, 0, 4096)
+    wanted = {"construct": construct or "invit", "time": time, "rollouts": rollouts or None,
+              "seed": _whole("seed", seed, 0, _UINT64), "threads": _whole("threads", threads, 0, 4096)}
+    if rollouts is not None:
+        _whole("rollouts", rollouts, 0, _INT32)
     cancel, raised = c.c_int(0), []
 
     latest = Progress("construct", 0.0, -1.0, math.inf, 0)
@@ -388,24 +388,34 @@ def solve(coords: Optional[Union[Coords, Instance]] = None, demands: Optional[Se
 
     # without a callback of the user's there is one too: Python looks at signals only when Python code runs
     control = Control(cancel=c.pointer(cancel), progress=PROGRESS_FN(on_progress))
-    if progress is not None:
-        options.show = SHOW_FN(on_solution)
-    options.control = c.pointer(control)
+    better = BETTER_FN(on_solution)
+    options, out = lib.invit_options_create(), c.c_void_p()
+    if not options:
+        raise MemoryError
     try:
+        for name, value in wanted.items():
+            if value is not None:
+                text = repr(float(value)) if name == "time" else str(value)
+                call("invit_options_set", options, name.encode(), text.encode())
+        lib.invit_options_set_control(options, c.byref(control))
+        if progress is not None:
+            lib.invit_options_set_better(options, better, None, True)
         with _interrupt_sets(cancel, raised):
-            call("invit_solve", instance._handle, model._handle if model else None, c.byref(options), c.byref(out),
-                 c.byref(result))
+            call("invit_solve", instance._handle, model._handle if model else None, options, c.byref(out))
         if raised:
             raise raised[0]
         routes = _routes(out)
+        found = {name: lib.invit_solution_get(out, name.encode())
+                 for name in ("length", "length_exact", "rollouts", "decisions", "constructed", "seconds_total")}
     except InvitError:
         if raised:
             raise raised[0] from None
         raise
     finally:
+        lib.invit_options_destroy(options)
         lib.invit_solution_destroy(out)
-    return Solution(instance, routes, result.length, result.length_exact, result.rollouts, result.decisions,
-                    result.constructed, result.seconds_total)
+    return Solution(instance, routes, found["length"], found["length_exact"], int(found["rollouts"]),
+                    int(found["decisions"]), found["constructed"], found["seconds_total"])
 
 
 def generate(problem: str = "tsp", size: int = 100, distribution: str = "uniform", seed: int = 1, index: int = 0,

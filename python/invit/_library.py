@@ -28,26 +28,11 @@ class Progress(c.Structure):
 
 
 PROGRESS_FN = c.CFUNCTYPE(None, c.c_void_p, c.POINTER(Progress))
-SHOW_FN = c.CFUNCTYPE(None, c.c_void_p, c.c_double, c.c_double, c.c_void_p)
+BETTER_FN = c.CFUNCTYPE(None, c.c_void_p, c.c_double, c.c_double, c.c_void_p)
 
 
 class Control(c.Structure):
     _fields_ = [("progress", PROGRESS_FN), ("user", c.c_void_p), ("cancel", c.POINTER(c.c_int))]
-
-
-class SolveOptions(c.Structure):
-    _fields_ = [("construct", c.c_int), ("start", c.c_void_p), ("rollouts", c.c_int32), ("decode", c.c_int),
-                ("temperature", c.c_double), ("beam", c.c_int32), ("seconds", c.c_double), ("iterations", c.c_int64),
-                ("improve", c.c_int), ("target", c.c_double), ("threads", c.c_int), ("seed", c.c_uint64),
-                ("control", c.POINTER(Control)), ("better", c.c_void_p), ("better_user", c.c_void_p),
-                ("step", c.c_void_p), ("step_user", c.c_void_p), ("show", SHOW_FN), ("show_user", c.c_void_p)]
-
-
-class SolveResult(c.Structure):
-    _fields_ = [("length", c.c_double), ("length_exact", c.c_double), ("routes", c.c_int32), ("construct", c.c_int),
-                ("rollouts", c.c_int32), ("decisions", c.c_int64), ("constructed", c.c_double),
-                ("iterations", c.c_int64), ("seconds_construct", c.c_double), ("seconds_improve", c.c_double),
-                ("seconds_total", c.c_double)]
 
 
 class GenerateOptions(c.Structure):
@@ -118,8 +103,13 @@ _PROTOTYPES = {
     "invit_model_load": (c.c_int, [c.c_char_p, _OUT, _ERR]),
     "invit_model_load_default": (c.c_int, [c.c_int, _OUT, _ERR]),
     "invit_model_destroy": (None, [_P]),
-    "invit_solve_defaults": (SolveOptions, []),
-    "invit_solve": (c.c_int, [_P, _P, c.POINTER(SolveOptions), _OUT, c.POINTER(SolveResult), _ERR]),
+    "invit_options_create": (_P, []),
+    "invit_options_destroy": (None, [_P]),
+    "invit_options_set": (c.c_int, [_P, c.c_char_p, c.c_char_p, _ERR]),
+    "invit_options_set_control": (None, [_P, c.POINTER(Control)]),
+    "invit_options_set_better": (None, [_P, BETTER_FN, _P, c.c_bool]),
+    "invit_solve": (c.c_int, [_P, _P, _P, _OUT, _ERR]),
+    "invit_solution_get": (c.c_double, [_P, c.c_char_p]),
     "invit_check": (c.c_int, [_P, _P, c.POINTER(CheckResult), _ERR]),
 }
 

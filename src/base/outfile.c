@@ -21,6 +21,10 @@ struct inv_outfile {
     char *final;     /* where it goes in the end (symbolic links followed), NULL when written directly */
     char *temporary; /* where it is until then, or NULL while it has no name     */
     int failed;      /* errno of the first write that failed, 0 while all is well */
+    char **text;     /* memory instead of a file: where it goes when it is complete, or NULL */
+    size_t *size;    /* likewise its length; may be NULL                         */
+    char *memory;
+    size_t length, room;
     size_t used;
     char buffer[BUFFER + INV_OUTFILE_RESERVE];
 };
@@ -31,6 +35,7 @@ static void destroy(inv_outfile *f)
     free(f->path);
     free(f->final);
     free(f->temporary);
+    free(f->memory);
     free(f);
 }
 
@@ -174,8 +179,51 @@ done:
     return status;
 }
 
+invit_status inv_outfile_open_memory(char **text, size_t *size, inv_outfile **out, invit_error *err)
+{
+    *out = NULL;
+    *text = NULL;
+    inv_outfile *f = calloc(1, sizeof *f);
+    if (!f) return inv_no_memory(err, sizeof *f);
+    f->fd = -1;
+    f->path = strdup("memory");
+    f->text = text;
+    f->size = size;
+    if (!f->path) {
+        destroy(f);
+        return inv_no_memory(err, 8);
+    }
+    *out = f;
+    return INVIT_OK;
+}
+
+/* Appends the buffer to the memory, with room for a 0 behind it. */
+static void drain_to_memory(inv_outfile *f)
+{
+    if (f->length + f->used + 1 > f->room && !f->failed) {
+        size_t room = 2 * f->room + f->used + 1;
+        char *memory = realloc(f->memory, room);
+        if (memory) {
+            f->memory = memory;
+            f->room = room;
+        } else {
+            f->failed = ENOMEM;
+        }
+    }
+    if (!f->failed) {
+        memcpy(f->memory + f->length, f->buffer, f->used);
+        f->length += f->used;
+        f->memory[f->length] = 0;
+    }
+    f->used = 0;
+}
+
 static void drain(inv_outfile *f)
 {
+    if (f->text) {
+        drain_to_memory(f);
+        return;
+    }
     for (size_t done = 0; done < f->used && !f->failed;) {
         ssize_t n = write(f->fd, f->buffer + done, f->used - done);
         if (n > 0)
@@ -270,6 +318,11 @@ invit_status inv_outfile_close(inv_outfile *f, invit_error *err)
     if (f->final) {
         if (rename(f->temporary, f->final) != 0) INV_TRY(fail(f, "put in place", errno, err));
         sync_directory(f->final);
+    }
+    if (f->text) {
+        *f->text = f->memory;
+        if (f->size) *f->size = f->length;
+        f->memory = NULL;
     }
 done:
     if (status != INVIT_OK && f->temporary) unlink(f->temporary);

@@ -12,6 +12,10 @@ typedef struct inv_outfile inv_outfile;
  * names (Linux's O_TMPFILE), else a NAME.partial-PID-N that the next write of NAME removes. The error names the path. */
 invit_status inv_outfile_open(const char *path, inv_outfile **out, invit_error *err);
 
+/* The same to memory: inv_outfile_close stores it in *text, with a 0 behind it, to be freed, and its length in *size, which
+ * may be NULL. *text is NULL until then, and when that fails. */
+invit_status inv_outfile_open_memory(char **text, size_t *size, inv_outfile **out, invit_error *err);
+
 /* Space for at least `bytes` more bytes (at most INV_OUTFILE_RESERVE); inv_outfile_advance says how many were
  * filled. After a failed write these go on accepting bytes and drop them: the failure is remembered for
  * inv_outfile_close. */

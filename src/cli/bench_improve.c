@@ -1,4 +1,5 @@
 /* invit bench improve: how short solutions get in a given time, and how many steps a second that takes. */
+#include "base/options.h"
 #include "cli/cli.h"
 
 #include <math.h>
@@ -81,65 +82,83 @@ static double processor_seconds(void)
            1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
-static invit_construct begin_with(const values *v, invit_problem problem)
+static const char *begin_with(const values *v, invit_problem problem)
 {
-    if (v->construct == 1) return INVIT_CONSTRUCT_NEAREST;
-    if (v->construct == 2) return INVIT_CONSTRUCT_SPACE_FILLING;
-    return problem == INVIT_TSP ? INVIT_CONSTRUCT_GREEDY : INVIT_CONSTRUCT_SAVINGS;
+    if (v->construct == 1) return "nearest";
+    if (v->construct == 2) return "space-filling";
+    return problem == INVIT_TSP ? "greedy" : "savings";
 }
 
-static void print_row(const values *v, const invit_instance *p, const invit_solve_result *r,
-                      double best_known, double alone)
+static double get(const invit_solution *solution, const char *name)
+{
+    return invit_solution_get(solution, name);
+}
+
+static void print_row(const values *v, const invit_instance *p, const invit_solution *s, double best_known,
+                      double alone)
 {
     const char *name = invit_instance_name(p);
+    double length = get(s, "length"), constructed = get(s, "constructed"), steps = get(s, "iterations");
+    double seconds = get(s, "seconds_total");
+    int routes = (int)get(s, "routes");
     long long nodes = (long long)invit_instance_nodes(p);
     if (v->common.json) {
         cli_json j = cli_json_to(stdout);
         cli_json_open(&j, NULL, '{');
         cli_json_string(&j, "instance", name);
         cli_json_int(&j, "nodes", nodes);
-        cli_json_number(&j, "constructed", r->constructed);
-        cli_json_number(&j, "length", r->length);
-        cli_json_int(&j, "routes", r->routes);
-        if (best_known > 0) cli_json_number(&j, "gap", r->length / best_known - 1);
-        cli_json_int(&j, "steps", r->iterations);
-        cli_json_number(&j, "seconds", r->seconds_total);
+        cli_json_number(&j, "constructed", constructed);
+        cli_json_number(&j, "length", length);
+        cli_json_int(&j, "routes", routes);
+        if (best_known > 0) cli_json_number(&j, "gap", length / best_known - 1);
+        cli_json_int(&j, "steps", (int64_t)steps);
+        cli_json_number(&j, "seconds", seconds);
         cli_json_number(&j, "processor_seconds", alone);
         cli_json_close(&j);
         printf("\n");
     } else {
-        printf("%-20s %8lld %14.10g %14.10g %6d ", name, nodes, r->constructed, r->length, r->routes);
+        printf("%-20s %8lld %14.10g %14.10g %6d ", name, nodes, constructed, length, routes);
         if (best_known > 0)
-            printf("%7.3f%%", 100 * (r->length / best_known - 1));
+            printf("%7.3f%%", 100 * (length / best_known - 1));
         else
             printf("%8s", "");
-        printf(" %12.0f %12.0f %9.2f\n", (double)r->iterations / r->seconds_total,
-               (double)r->iterations / alone, r->seconds_total);
+        printf(" %12.0f %12.0f %9.2f\n", steps / seconds, steps / alone, seconds);
     }
     fflush(stdout);
 }
 
+static invit_status set_number(invit_options *o, const char *name, double value, invit_error *err)
+{
+    char text[32];
+    return invit_options_set(o, name, inv_number_text(value, text), err);
+}
+
 static invit_status measure(const values *v, const invit_instance *p, tally *sum, invit_error *err)
 {
-    invit_solve_options o = invit_solve_defaults();
-    invit_solve_result r;
     invit_solution *s = NULL;
     invit_control control = {.cancel = cli_cancel_flag()};
-    o.construct = begin_with(v, invit_instance_problem(p));
-    o.seconds = v->iterations > 0 ? INFINITY : v->common.time;
-    o.iterations = v->iterations > 0 ? v->iterations : -1;
-    o.threads = v->common.threads;
-    o.seed = v->common.seed;
-    o.control = &control;
+    invit_options *o = invit_options_create();
+    invit_status status = o ? INVIT_OK : INVIT_ERR_MEMORY;
+    if (o) invit_options_set_control(o, &control);
+    if (status == INVIT_OK)
+        status = invit_options_set(o, "construct", begin_with(v, invit_instance_problem(p)), err);
+    if (status == INVIT_OK)
+        status = v->iterations > 0 ? set_number(o, "iterations", (double)v->iterations, err)
+                                   : set_number(o, "time", v->common.time, err);
+    if (status == INVIT_OK) status = set_number(o, "threads", v->common.threads, err);
+    char seed[32];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)v->common.seed);
+    if (status == INVIT_OK) status = invit_options_set(o, "seed", seed, err);
     double before = processor_seconds(), best_known = 0;
-    invit_status status = invit_solve(p, NULL, &o, &s, &r, err);
+    if (status == INVIT_OK) status = invit_solve(p, NULL, o, &s, err);
     if (status == INVIT_OK) {
         if (invit_best_known(invit_instance_name(p), &best_known)) {
-            sum->gap += r.length / best_known - 1;
+            sum->gap += get(s, "length") / best_known - 1;
             sum->known++;
         }
-        print_row(v, p, &r, best_known, processor_seconds() - before);
+        print_row(v, p, s, best_known, processor_seconds() - before);
     }
+    invit_options_destroy(o);
     invit_solution_destroy(s);
     return status;
 }

@@ -1,4 +1,5 @@
 /* invit check: is a solution feasible, and how long is it? */
+#include "base/options.h"
 #include "cli/cli.h"
 #include "cli/rules.h"
 
@@ -56,7 +57,7 @@ static void print_text(const invit_instance *p, const invit_check_result *r, con
         printf("%s: infeasible: %s\n", invit_instance_name(p), r->message);
         return;
     }
-    printf("%s: feasible, length %s", invit_instance_name(p), cli_number_text(r->length, number));
+    printf("%s: feasible, length %s", invit_instance_name(p), inv_number_text(r->length, number));
     if (r->length != r->length_exact) printf(" (unrounded %.4f)", r->length_exact);
     if (invit_instance_problem(p) == INVIT_CVRP) printf(", %d routes", r->routes);
     if (invit_best_known(invit_instance_name(p), &best))
@@ -65,7 +66,7 @@ static void print_text(const invit_instance *p, const invit_check_result *r, con
     if (isfinite(claim->length) && fabs(claim->length - r->length) > 1e-6 * fmax(1, r->length) &&
         fabs(claim->length - r->length_exact) > 1e-6 * fmax(1, r->length))
         printf("%s: note: the file claims a length of %s\n", invit_instance_name(p),
-               cli_number_text(claim->length, number));
+               inv_number_text(claim->length, number));
 }
 
 static void print_json(const invit_instance *p, const invit_check_result *r, const invit_solution_info *claim)

@@ -11,8 +11,8 @@
 typedef struct eval_values {
     cli_list models, sets, dists, variants, problems, solvers, times;
     const char *figure, *dir, *results, *against, *best_known, *label, *output, *runs;
-    int limit, rollouts, format, training;
-    cli_method method;
+    int limit, format, training;
+    cli_solve solve;
     uint64_t data_seed;
     double ref_time, ref_effort, minutes;
     bool refs_only, peak, resume, baselines, rules, instances, paper_length, json;
@@ -41,17 +41,18 @@ static const cli_option options[] = {
      .min = 0,
      .max = 1e9,
      .help = "at most N instances of a set, or N files"},
-    {.name = "rollouts",
-     .letter = 'r',
-     .type = CLI_INT,
-     .offset = offsetof(eval_values, rollouts),
-     .metavar = "N",
-     .fallback = "by size, as published",
-     .min = 0,
-     .max = 1e6,
-     .help = "rollouts of the policy"},
-    CLI_METHOD(eval_values, method),
-    CLI_TIME(eval_values, common, "time for each instance, improvement included; 0: construction only"),
+    CLI_SOLVE(eval_values, solve, "rollouts"),
+    CLI_SOLVE(eval_values, solve, "construct"),
+    CLI_SOLVE(eval_values, solve, "decode"),
+    CLI_SOLVE(eval_values, solve, "temperature"),
+    CLI_SOLVE(eval_values, solve, "beam"),
+    CLI_SOLVE(eval_values, solve, "improve"),
+    CLI_SOLVE(eval_values, solve, "iterations"),
+    {.name = "time",
+     .from_library = true,
+     .offset = offsetof(eval_values, solve),
+     .fallback = "0",
+     .help = "time for each instance, improvement included; 0: construction only"},
     {.name = "sets",
      .modes = SETS | ABLATION,
      .type = CLI_LIST,
@@ -228,7 +229,7 @@ static const cli_option options[] = {
      .metavar = "FILE",
      .fallback = "standard output",
      .help = "where the tables go"},
-    CLI_SEED(eval_values, common),
+    CLI_SOLVE(eval_values, solve, "seed"),
     CLI_THREADS(eval_values, common),
     CLI_QUIET(eval_values, common),
     CLI_END};
@@ -303,13 +304,9 @@ static int load_models(const cli_list *given, const bool *needed, invit_model **
 }
 
 /* What the three kinds of evaluation share. */
-static void fill_options(const eval_values *v, const cli_args *args, invit_eval_options *o)
+static void fill_options(const eval_values *v, const invit_options *how, invit_eval_options *o)
 {
-    cli_method_fill(&v->method, args, &o->solve);
-    o->solve.rollouts = v->rollouts;
-    bool steps = v->method.iterations >= 0 && !cli_given(args, "time"); /* a limit of its own */
-    o->solve.seconds = steps ? -1 : v->common.time;
-    o->solve.seed = v->common.seed;
+    o->solve = how;
     o->dir = v->dir;
     o->limit = v->limit;
     o->data_seed = v->data_seed;
@@ -389,8 +386,8 @@ static int check_outputs(const eval_values *v, const cli_args *args)
 }
 
 /* Runs what the first argument names; CLI_GO and an outcome, or an exit code. */
-static int evaluate(const eval_values *v, const cli_args *args, const invit_control *control,
-                    const double *times, outcome *result, invit_model **model)
+static int evaluate(const eval_values *v, const invit_options *how, const cli_args *args,
+                    const invit_control *control, const double *times, outcome *result, invit_model **model)
 {
     int code;
     bool sets = strcmp(args->item[0], "msvdrp") == 0, ablation = strcmp(args->item[0], "ablation") == 0;
@@ -407,7 +404,7 @@ static int evaluate(const eval_values *v, const cli_args *args, const invit_cont
     if ((code = choose(&v->sets, invit_eval_set_name, INVIT_EVAL_SETS, o.set, "set")) != CLI_GO) return code;
     if ((code = choose(&v->dists, distribution_name, 4, o.distribution, "distribution")) != CLI_GO)
         return code;
-    fill_options(v, args, &o);
+    fill_options(v, how, &o);
     o.control = control;
     if (v->figure && v->solvers.count + v->times.count == 0)
         return cli_bad_usage("--figure needs --solver or --times: it draws gaps over processor seconds");
@@ -427,7 +424,8 @@ static int evaluate(const eval_values *v, const cli_args *args, const invit_cont
     }
     for (int i = 0; sets && i < INVIT_EVAL_SETS; i++)
         if (o.set[i]) needed[strncmp(invit_eval_set_name(i), "cvrp", 4) == 0] = true;
-    if (v->method.construct == INVIT_CONSTRUCT_INVIT && !v->refs_only &&
+    const char *construct = cli_solve_text(&v->solve, "construct");
+    if ((!construct || strcmp(construct, "invit") == 0) && !v->refs_only &&
         (code = load_models(&v->models, needed, model)) != CLI_GO)
         return code;
     for (int p = 0; p < 2; p++) o.model[p] = model[p];
@@ -457,15 +455,14 @@ static int hand_over(const eval_values *v, const outcome *x)
 
 int cmd_eval(int argc, char **argv)
 {
-    eval_values v = {.dir = "msvdrp",
-                     .runs = "ablation",
-                     .method = cli_method_defaults(),
-                     .data_seed = 1,
-                     .ref_effort = 1,
-                     .minutes = 10,
-                     .common = {.seed = 1}};
+    eval_values v = {.dir = "msvdrp", .runs = "ablation", .data_seed = 1, .ref_effort = 1, .minutes = 10};
     cli_args args;
-    int code = cli_parse(&spec, &v, argc, argv, &args);
+    cli_option rows[sizeof options / sizeof *options];
+    memcpy(rows, options, sizeof options);
+    cli_solve_rows(rows);
+    cli_spec mine = spec;
+    mine.options = rows;
+    int code = cli_parse(&mine, &v, argc, argv, &args);
     if (code != CLI_GO) return code;
 
     outcome result = {0};
@@ -476,7 +473,13 @@ int cmd_eval(int argc, char **argv)
     double *times = NULL;
     code = check_outputs(&v, &args);
     if (code == CLI_GO) code = fill_times(&v.times, &times);
-    if (code == CLI_GO) code = evaluate(&v, &args, &control, times, &result, model);
+    invit_options *how = cli_solve_options(&v.solve);
+    if (code == CLI_GO && !how) code = CLI_USAGE;
+    /* construction alone, unless there is a limit of time or of steps */
+    if (how && !cli_given(&args, "time") && !cli_given(&args, "iterations"))
+        invit_options_set(how, "time", "0", NULL);
+    if (code == CLI_GO) code = evaluate(&v, how, &args, &control, times, &result, model);
+    invit_options_destroy(how);
     cli_progress_clear(&progress);
     if (code == CLI_GO) code = hand_over(&v, &result);
     invit_report_destroy(result.report);

@@ -1,4 +1,5 @@
 /* invit plot: pictures of instances, solutions, anytime curves and training runs. */
+#include "base/cancel.h"
 #include "cli/cli.h"
 
 #include <math.h>
@@ -173,15 +174,16 @@ static void on_step(void *user, const invit_step *step)
     w->status =
         invit_plot_step(w->instance, step, w->model.view, w->model.views, w->v->output, w->o, &w->err);
     w->drawn = true;
-    w->stop = 1;
+    inv_set_flag(&w->stop);
 }
 
 static int draw_views(const values *v, const cli_args *args, const invit_plot_options *o)
 {
-    invit_error err;
+    invit_error err = {.message = "out of memory"};
     invit_instance *instance = NULL;
     invit_model *model = NULL;
     invit_solution *solution = NULL;
+    invit_options *how = NULL;
     int code = CLI_OK;
     if (read_instance(args->item[0], v, &instance, &err) != INVIT_OK) goto failed;
     invit_status loaded = v->model ? invit_model_load(v->model, &model, &err)
@@ -190,14 +192,16 @@ static int draw_views(const values *v, const cli_args *args, const invit_plot_op
 
     watcher w = {.v = v, .o = o, .instance = instance, .model = invit_model_describe(model), .seen = -1};
     invit_control control = {.cancel = &w.stop};
-    invit_solve_options s = invit_solve_defaults();
-    s.rollouts = 1;
-    s.seconds = 0;
-    s.seed = v->common.seed;
-    s.control = &control;
-    s.step = on_step;
-    s.step_user = &w;
-    invit_status solved = invit_solve(instance, model, &s, &solution, NULL, &err);
+    char seed[32];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)v->common.seed);
+    how = invit_options_create();
+    if (!how || invit_options_set(how, "rollouts", "1", &err) != INVIT_OK ||
+        invit_options_set(how, "time", "0", &err) != INVIT_OK ||
+        invit_options_set(how, "seed", seed, &err) != INVIT_OK)
+        goto failed;
+    invit_options_set_control(how, &control);
+    invit_options_set_step(how, on_step, &w);
+    invit_status solved = invit_solve(instance, model, how, &solution, &err);
     if (w.drawn && w.status != INVIT_OK)
         code = cli_report(&w.err);
     else if (!w.drawn && solved != INVIT_OK)
@@ -211,6 +215,7 @@ static int draw_views(const values *v, const cli_args *args, const invit_plot_op
 failed:
     code = cli_report(&err);
 done:
+    invit_options_destroy(how);
     invit_solution_destroy(solution);
     invit_model_destroy(model);
     invit_instance_destroy(instance);
@@ -263,7 +268,7 @@ static int draw(const values *v, const cli_args *args)
 
 int cmd_plot(int argc, char **argv)
 {
-    values v = {.width = invit_plot_defaults().width, .common.seed = invit_solve_defaults().seed};
+    values v = {.width = invit_plot_defaults().width, .common.seed = 1};
     cli_args args;
     int code = cli_parse(&spec, &v, argc, argv, &args);
     if (code != CLI_GO) return code;

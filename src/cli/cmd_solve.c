@@ -1,6 +1,7 @@
 /* invit solve: read, construct, improve, print a checked solution. */
 #include "base/clock.h"
 #include "base/names.h"
+#include "base/options.h"
 #include "cli/cli.h"
 #include "cli/method.h"
 #include "cli/rules.h"
@@ -15,10 +16,8 @@
 typedef struct solve_values {
     int64_t index, capacity;
     int metric; /* 0: the file's, else 1 + invit_metric */
-    int rollouts;
-    cli_method method;
+    cli_solve solve;
     cli_rules rules;
-    double target;
     const char *model, *output, *start, *trace;
     cli_common common;
 } solve_values;
@@ -32,24 +31,8 @@ static const cli_option options[] = {
      .metavar = "FILE",
      .fallback = "",
      .help = "write the solution (.tour, .sol, .txt, .csv, .geojson) or draw it (.svg, .png, .pdf)"},
-    {.name = "time",
-     .letter = 't',
-     .type = CLI_SECONDS,
-     .offset = AT(common.time),
-     .metavar = "SECONDS",
-     .fallback = "by size: 2 s for 100 nodes, 7 s for 1,000, 52 s for 10,000, 300 s for a million",
-     .min = 0,
-     .max = 1e9,
-     .help = "for everything, reading included; 0: construct only"},
-    {.name = "rollouts",
-     .letter = 'n',
-     .type = CLI_INT,
-     .offset = AT(rollouts),
-     .metavar = "N",
-     .fallback = "64 up to 200 nodes, 32 to 1,000, 16 to 5,000, 8 to 10,000, then fewer",
-     .min = 1,
-     .max = 1 << 20,
-     .help = "solutions the policy constructs; the shortest is kept"},
+    CLI_SOLVE(solve_values, solve, "time"),
+    {.name = "rollouts", .from_library = true, .offset = AT(solve), .old_letter = 'n'},
     {.name = "model",
      .letter = 'm',
      .type = CLI_STRING,
@@ -57,21 +40,19 @@ static const cli_option options[] = {
      .metavar = "FILE",
      .fallback = "the bundled one",
      .help = "weights of the policy: a file, or a bundled model's name, like tsp-3v"},
-    CLI_METHOD(solve_values, method),
+    CLI_SOLVE(solve_values, solve, "construct"),
+    CLI_SOLVE(solve_values, solve, "decode"),
+    CLI_SOLVE(solve_values, solve, "temperature"),
+    CLI_SOLVE(solve_values, solve, "beam"),
+    CLI_SOLVE(solve_values, solve, "improve"),
+    CLI_SOLVE(solve_values, solve, "iterations"),
     {.name = "start",
      .type = CLI_STRING,
      .offset = AT(start),
      .metavar = "FILE",
      .fallback = "",
      .help = "begin with the solution in FILE (.tour, .sol)"},
-    {.name = "target",
-     .type = CLI_DOUBLE,
-     .offset = AT(target),
-     .metavar = "LENGTH",
-     .fallback = "none",
-     .min = 0,
-     .max = 1e300,
-     .help = "stop when a solution is this short"},
+    CLI_SOLVE(solve_values, solve, "target"),
     {.name = "index",
      .letter = 'i',
      .type = CLI_INT64,
@@ -95,8 +76,8 @@ static const cli_option options[] = {
      .metavar = "FILE.csv",
      .fallback = "",
      .help = "write (seconds, length) whenever a better solution is known"},
-    CLI_SEED(solve_values, common),
-    CLI_THREADS(solve_values, common),
+    CLI_SOLVE(solve_values, solve, "seed"),
+    CLI_SOLVE(solve_values, solve, "threads"),
     CLI_JSON(solve_values, common),
     CLI_QUIET(solve_values, common),
     CLI_END};
@@ -180,13 +161,15 @@ static int check_outputs(session *s)
     return CLI_GO;
 }
 
-/* The policy's weights: the file the user names, or the bundled ones. Without either, a run that did not ask
- * for the policy goes on without it. */
-static invit_status find_model(session *s, invit_problem problem, invit_solve_options *o, invit_error *err)
+/* The policy's weights: the file the user names, or the bundled ones. Without either, a run that did not ask for the
+ * policy goes on without it; but a bundled model that is there and cannot be read is an error. */
+static invit_status find_model(session *s, invit_problem problem, invit_options *o, invit_error *err)
 {
-    bool neural = o->improve != INVIT_IMPROVE_SEARCH;
+    char construct[64], improve[64];
+    bool neural = strcmp(cli_option_value(o, "improve", improve), "search") != 0;
+    bool policy = strcmp(cli_option_value(o, "construct", construct), "invit") == 0 && !s->v->start;
     bool asked = cli_given(s->args, "construct") || neural;
-    if (!neural && (o->construct != INVIT_CONSTRUCT_INVIT || o->start)) return INVIT_OK;
+    if (!neural && !policy) return INVIT_OK;
     if (s->model && invit_model_problem(s->model) != problem) {
         if (s->v->model)
             return fail(err, INVIT_ERR_ARGUMENT, "the instance is a %s, but the model is for %s",
@@ -202,14 +185,12 @@ static invit_status find_model(session *s, invit_problem problem, invit_solve_op
         }
         status = invit_model_load_default(problem, &s->model, err);
     }
-    if (status == INVIT_OK) return INVIT_OK;
-    if (asked) return status;
+    if (status == INVIT_OK || asked || status != INVIT_ERR_IO) return status;
     if (!s->looked[problem] && !s->v->common.quiet)
         cli_warn("no bundled model for %s, so the routes begin without the policy",
                  inv_problem_title(problem));
     s->looked[problem] = true;
-    o->construct = problem == INVIT_TSP ? INVIT_CONSTRUCT_GREEDY : INVIT_CONSTRUCT_SAVINGS;
-    return INVIT_OK;
+    return invit_options_set(o, "construct", problem == INVIT_TSP ? "greedy" : "savings", err);
 }
 
 /* ---- while solving ------------------------------------------------------------------------------------- */
@@ -234,9 +215,10 @@ static void on_progress(void *user, const invit_progress *p)
                       strcmp(p->stage, "construct") == 0 ? "decisions" : "steps", best, left);
 }
 
-static void on_better(void *user, double seconds, double length)
+static void on_better(void *user, double seconds, double length, const invit_solution *solution)
 {
     session *s = user;
+    (void)solution;
     (void)seconds; /* counted from the call; the user's clock began with reading */
     char line[64];
     snprintf(line, sizeof line, "%.4f,%.10g\n", inv_now() - s->began, length);
@@ -248,7 +230,7 @@ static void on_better(void *user, double seconds, double length)
 /* hh:mm where the instance's times were given so. */
 static const char *time_text(const invit_instance *p, double time, char text[32])
 {
-    if (invit_instance_get(p, "clock") == 0) return cli_number_text(round(1e6 * time) / 1e6, text);
+    if (invit_instance_get(p, "clock") == 0) return inv_number_text(round(1e6 * time) / 1e6, text);
     long long minutes = llround(time);
     snprintf(text, 32, "%02lld:%02lld", minutes / 60, minutes % 60);
     return text;
@@ -306,7 +288,7 @@ static void json_schedule(cli_json *j, const invit_instance *p, const invit_solu
 /* Metres to a tenth, or the number as it is. */
 static const char *length_text(const invit_instance *p, double length, char text[32])
 {
-    if (invit_instance_metric(p) != INVIT_HAVERSINE) return cli_number_text(length, text);
+    if (invit_instance_metric(p) != INVIT_HAVERSINE) return inv_number_text(length, text);
     snprintf(text, 32, "%.1f m", length);
     return text;
 }
@@ -331,18 +313,24 @@ static void print_routes(const invit_instance *p, const invit_solution *solution
     free(stops);
 }
 
+static double get(const invit_solution *solution, const char *name)
+{
+    return invit_solution_get(solution, name);
+}
+
 static void print_json(const session *s, const invit_instance *p, const invit_solution *solution,
-                       const invit_solve_result *r, double read, double total)
+                       const invit_options *o, double read, double total)
 {
     bool tsp = invit_instance_problem(p) == INVIT_TSP;
     double best;
+    char seed[64];
     cli_json j = cli_json_to(stdout);
     cli_json_open(&j, NULL, '{');
     cli_json_string(&j, "problem", tsp ? "tsp" : "cvrp");
     cli_json_string(&j, "name", invit_instance_name(p));
     cli_json_int(&j, "nodes", invit_instance_nodes(p));
-    cli_json_number(&j, "length", r->length);
-    cli_json_number(&j, "length_exact", r->length_exact);
+    cli_json_number(&j, "length", get(solution, "length"));
+    cli_json_number(&j, "length_exact", get(solution, "length_exact"));
     if (invit_best_known(invit_instance_name(p), &best)) cli_json_number(&j, "best_known", best);
     cli_json_open(&j, tsp ? "tour" : "routes", '[');
     for (int32_t i = 0; i < invit_solution_routes(solution); i++) {
@@ -354,42 +342,47 @@ static void print_json(const session *s, const invit_instance *p, const invit_so
     }
     cli_json_close(&j);
     if (invit_instance_get(p, "plain") == 0) json_schedule(&j, p, solution);
-    cli_json_string(&j, "construct", inv_construct_name(r->construct));
-    cli_json_number(&j, "constructed", r->constructed);
-    cli_json_int(&j, "rollouts", r->rollouts);
-    cli_json_int(&j, "decisions", r->decisions);
-    cli_json_int(&j, "iterations", r->iterations);
+    cli_json_string(&j, "construct", inv_construct_name((invit_construct)get(solution, "construct")));
+    cli_json_number(&j, "constructed", get(solution, "constructed"));
+    cli_json_int(&j, "rollouts", (int64_t)get(solution, "rollouts"));
+    cli_json_int(&j, "decisions", (int64_t)get(solution, "decisions"));
+    cli_json_int(&j, "iterations", (int64_t)get(solution, "iterations"));
     cli_json_open(&j, "seconds", '{');
     cli_json_number(&j, "read", read);
-    cli_json_number(&j, "construct", r->seconds_construct);
-    cli_json_number(&j, "improve", r->seconds_improve);
+    cli_json_number(&j, "construct", get(solution, "seconds_construct"));
+    cli_json_number(&j, "improve", get(solution, "seconds_improve"));
     cli_json_number(&j, "total", total);
     cli_json_close(&j);
     cli_json_string(&j, "model", s->model ? invit_model_path(s->model) : NULL);
-    cli_json_int(&j, "seed", (int64_t)s->v->common.seed);
+    cli_json_uint(&j, "seed", strtoull(cli_option_value(o, "seed", seed), NULL, 10));
     cli_json_bool(&j, "stopped", s->stopped);
     cli_json_close(&j);
 }
 
-static void print_text(const invit_instance *p, const invit_solution *solution, const invit_solve_result *r,
-                       double total)
+static void print_text(const invit_instance *p, const invit_solution *solution, double total)
 {
+    double length = get(solution, "length"), exact = get(solution, "length_exact");
+    double constructed = get(solution, "constructed"), steps = get(solution, "iterations");
+    int rollouts = (int)get(solution, "rollouts");
     char number[32];
     double best;
     bool tsp = invit_instance_problem(p) == INVIT_TSP;
     printf("%s: %s of %lld %s, length %s", invit_instance_name(p), tsp ? "tour" : "routes",
            (long long)invit_instance_nodes(p) - (tsp ? 0 : 1), tsp ? "nodes" : "customers",
-           length_text(p, r->length, number));
-    if (r->length != r->length_exact) printf(" (unrounded %.4f)", r->length_exact);
-    if (!tsp) printf(", %d routes", r->routes);
+           length_text(p, length, number));
+    if (length != exact) printf(" (unrounded %.4f)", exact);
+    if (!tsp) printf(", %d routes", (int)get(solution, "routes"));
     if (invit_best_known(invit_instance_name(p), &best))
-        printf(", %.2f %% above the best known", 100 * (r->length / best - 1));
-    printf("\n  %.2f s: constructed (%s", total, inv_construct_name(r->construct));
-    if (r->rollouts > 0) printf(", %d rollouts, %lld decisions", r->rollouts, (long long)r->decisions);
-    printf(") in %.2f s", r->seconds_construct);
-    if (r->iterations > 0 || r->length < r->constructed)
-        printf(", improved from %s in %.2f s", length_text(p, r->constructed, number), r->seconds_improve);
-    if (r->iterations > 0) printf(" (%lld steps)", (long long)r->iterations);
+        printf(", %.2f %% above the best known", 100 * (length / best - 1));
+    printf("\n  %.2f s: constructed (%s", total,
+           inv_construct_name((invit_construct)get(solution, "construct")));
+    if (rollouts > 0)
+        printf(", %d rollouts, %lld decisions", rollouts, (long long)get(solution, "decisions"));
+    printf(") in %.2f s", get(solution, "seconds_construct"));
+    if (steps > 0 || length < constructed)
+        printf(", improved from %s in %.2f s", length_text(p, constructed, number),
+               get(solution, "seconds_improve"));
+    if (steps > 0) printf(" (%lld steps)", (long long)steps);
     printf("; checked\n");
     if (!tsp && invit_instance_get(p, "timed") != 0) print_routes(p, solution);
 }
@@ -423,93 +416,89 @@ static invit_status choose_output(const session *s, const invit_instance *p, inv
 }
 
 static invit_status hand_over(session *s, const invit_instance *p, const invit_solution *solution,
-                              const invit_solve_result *r, invit_solution_format format, double read,
+                              const invit_options *o, invit_solution_format format, double read,
                               invit_error *err)
 {
     const solve_values *v = s->v;
     double total = inv_now() - s->began;
     cli_progress_clear(&s->progress);
     if (v->common.json)
-        print_json(s, p, solution, r, read, total);
+        print_json(s, p, solution, o, read, total);
     else if (!v->output || strcmp(v->output, "-") != 0)
-        print_text(p, solution, r, total);
+        print_text(p, solution, total);
     fflush(stdout);
     if (!v->output) return INVIT_OK;
     if (cli_is_picture(v->output)) return invit_plot(p, solution, v->output, NULL, err);
-    invit_solution_info info = {.length = r->length, .seconds = total};
+    invit_solution_info info = {.length = get(solution, "length"), .seconds = total};
     return invit_writer_solution(s->writer, p, solution, format, &info, err);
 }
 
-static void remark(const session *s, const invit_solve_options *asked, const invit_solve_result *r)
+static void remark(const session *s, const invit_options *asked, const invit_solution *solution)
 {
-    bool policy = asked->construct == INVIT_CONSTRUCT_INVIT && !asked->start;
-    if (s->v->common.quiet || !policy || r->construct == INVIT_CONSTRUCT_INVIT) return;
-    if (r->construct == INVIT_CONSTRUCT_INSERTION || r->construct == INVIT_CONSTRUCT_NEAREST)
+    char construct[64];
+    bool policy = strcmp(cli_option_value(asked, "construct", construct), "invit") == 0 && !s->v->start;
+    invit_construct done = (invit_construct)get(solution, "construct");
+    if (s->v->common.quiet || !policy || done == INVIT_CONSTRUCT_INVIT) return;
+    if (done == INVIT_CONSTRUCT_INSERTION || done == INVIT_CONSTRUCT_NEAREST)
         return; /* rules or matrices, for which the policy is not asked */
     cli_warn("the policy could not finish a rollout %s; began with %s instead",
-             s->stopped ? "before it was stopped" : "in its share of the time",
-             inv_construct_name(r->construct));
+             s->stopped ? "before it was stopped" : "in its share of the time", inv_construct_name(done));
 }
 
 /* ---- one instance, all instances ----------------------------------------------------------------------- */
 
-/* Whoever stops before there is a solution would rather have a poor one than none. */
-static invit_status solve_at_once(const invit_instance *p, const invit_solve_options *asked,
-                                  invit_solution **solution, invit_solve_result *result, invit_error *err)
+/* Seconds until the time limit, for the progress line: the one given, or the library's own by size. */
+static double deadline_of(const session *s, const invit_options *o)
 {
-    enum { SMALL = 100000 }; /* nodes, for which greedy edges take some tenths of a second */
-    invit_solve_options o = *asked;
-    bool greedy = invit_instance_problem(p) == INVIT_TSP && invit_instance_nodes(p) <= SMALL;
-    o.construct = greedy ? INVIT_CONSTRUCT_GREEDY : INVIT_CONSTRUCT_SPACE_FILLING;
-    o.seconds = 0;
-    o.control = NULL;
-    return invit_solve(p, NULL, &o, solution, result, err);
+    char limit[64];
+    cli_option_value(o, "time", limit);
+    double seconds = limit[0] ? strtod(limit, NULL) : 0;
+    return seconds > 0 ? s->began + seconds : INFINITY;
+}
+
+/* What is asked of the library for one instance; reading counts as part of the time. */
+static invit_status prepare(session *s, const invit_instance *p, invit_options *o,
+                            const invit_solution *start, invit_error *err)
+{
+    char read[32];
+    invit_control control = cli_control(&s->progress, s->v->common.quiet);
+    control.progress = on_progress;
+    control.user = s;
+    invit_options_set_control(o, &control);
+    invit_options_set_start(o, start);
+    if (s->trace) invit_options_set_better(o, on_better, s, false);
+    bool plain = invit_instance_get(p, "plain") != 0; /* the policy knows no rules */
+    invit_status status = plain ? find_model(s, invit_instance_problem(p), o, err) : INVIT_OK;
+    s->deadline = deadline_of(s, o);
+    snprintf(read, sizeof read, "%.6f", inv_now() - s->began);
+    return status == INVIT_OK ? invit_options_set(o, "elapsed", read, err) : status;
 }
 
 static invit_status solve_one(session *s, const invit_instance *p, invit_format format, invit_error *err)
 {
     const solve_values *v = s->v;
     invit_solution *start = NULL, *solution = NULL;
-    invit_solve_result result;
-    invit_solve_options o = invit_solve_defaults();
-    invit_control control = cli_control(&s->progress, v->common.quiet);
-    control.progress = on_progress;
-    control.user = s;
-    cli_method_fill(&v->method, s->args, &o);
-    o.rollouts = v->rollouts;
-    o.target = v->target;
-    o.threads = v->common.threads;
-    o.seed = v->common.seed;
-    o.control = &control;
-    o.better = s->trace ? on_better : NULL;
-    o.better_user = s;
-
     invit_solution_format written;
+    invit_options *o = cli_solve_options(&v->solve);
+    if (!o) return fail(err, INVIT_ERR_MEMORY, "%s%s", "out of memory", "");
     invit_status status = choose_output(s, p, format, &written, err);
     if (status == INVIT_OK && v->output && !s->writer && !cli_is_picture(v->output))
         status = invit_writer_open(v->output, &s->writer, err); /* now, not after a minute of solving */
     if (status == INVIT_OK && v->start) status = invit_solution_read(v->start, p, 0, &start, NULL, err);
-    o.start = start;
     bool plain = invit_instance_get(p, "plain") != 0; /* the policy knows no rules */
-    if (status == INVIT_OK && plain) status = find_model(s, invit_instance_problem(p), &o, err);
+    if (status == INVIT_OK) status = prepare(s, p, o, start, err);
     double read = inv_now() - s->began;
-    double limit = v->common.time >= 0         ? v->common.time
-                   : v->method.iterations >= 0 ? -1
-                                               : invit_default_seconds(invit_instance_nodes(p));
-    s->deadline = limit > 0 ? s->began + limit : INFINITY;
-    o.seconds = limit > 0 ? fmax(1e-3, limit - read) : limit;
-    if (status == INVIT_OK) status = invit_solve(p, plain ? s->model : NULL, &o, &solution, &result, err);
+    if (status == INVIT_OK) status = invit_solve(p, plain ? s->model : NULL, o, &solution, err);
     s->stopped = cli_cancelled();
-    if (status == INVIT_ERR_CANCELLED && s->solved == 0)
-        status = solve_at_once(p, &o, &solution, &result, err);
     cli_progress_clear(&s->progress);
     if (status == INVIT_OK) {
-        remark(s, &o, &result);
-        status = hand_over(s, p, solution, &result, written, read, err);
+        remark(s, o, solution);
+        status = hand_over(s, p, solution, o, written, read, err);
         s->solved++;
     }
     invit_solution_destroy(start);
     invit_solution_destroy(solution);
+    invit_options_destroy(o);
     return status;
 }
 
@@ -593,10 +582,14 @@ static invit_status solve_all(session *s, invit_error *err)
 
 int cmd_solve(int argc, char **argv)
 {
-    invit_solve_options d = invit_solve_defaults();
-    solve_values v = {.method = cli_method_defaults(), .common = {.time = -1, .seed = d.seed}};
+    cli_option rows[sizeof options / sizeof *options];
+    memcpy(rows, options, sizeof options);
+    cli_solve_rows(rows);
+    cli_spec mine = spec;
+    mine.options = rows;
+    solve_values v = {0};
     cli_args args;
-    int code = cli_parse(&spec, &v, argc, argv, &args);
+    int code = cli_parse(&mine, &v, argc, argv, &args);
     if (code != CLI_GO) return code;
     invit_error err = {0};
     session s = {.v = &v, .args = &args, .path = args.item[0]};

@@ -1,5 +1,7 @@
 #include "cli/json.h"
 
+#include "base/options.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -86,20 +88,11 @@ void cli_json_string(cli_json *j, const char *key, const char *value)
         fputs("null", j->out);
 }
 
-const char *cli_number_text(double value, char buffer[32])
-{
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(buffer, 32, "%.*g", digits, value);
-        if (strtod(buffer, NULL) == value) break;
-    }
-    return buffer;
-}
-
 void cli_json_number(cli_json *j, const char *key, double value)
 {
     char buffer[32];
     begin_value(j, key);
-    fputs(isfinite(value) ? cli_number_text(value, buffer) : "null", j->out);
+    fputs(isfinite(value) ? inv_number_text(value, buffer) : "null", j->out);
 }
 
 void cli_json_int(cli_json *j, const char *key, int64_t value)
@@ -118,4 +111,10 @@ void cli_json_null(cli_json *j, const char *key)
 {
     begin_value(j, key);
     fputs("null", j->out);
+}
+
+void cli_json_uint(cli_json *j, const char *key, uint64_t value)
+{
+    begin_value(j, key);
+    fprintf(j->out, "%llu", (unsigned long long)value);
 }

@@ -30,11 +30,9 @@ void cli_json_open(cli_json *j, const char *key, char bracket);
 void cli_json_close(cli_json *j);
 void cli_json_string(cli_json *j, const char *key, const char *value); /* NULL gives null     */
 void cli_json_number(cli_json *j, const char *key, double value);      /* NaN, inf give null  */
+void cli_json_uint(cli_json *j, const char *key, uint64_t value);
 void cli_json_int(cli_json *j, const char *key, int64_t value);
 void cli_json_bool(cli_json *j, const char *key, bool value);
 void cli_json_null(cli_json *j, const char *key);
-
-/* The shortest decimal text that reads back as the same double; buffer of 32. */
-const char *cli_number_text(double value, char buffer[32]);
 
 #endif

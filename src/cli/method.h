@@ -1,38 +1,30 @@
-/* How solutions are made: the options that solve and eval share. Put a cli_method into the values, with
- * cli_method_defaults() as its default. */
+/* How solutions are made: the rows of the library's own table of options (invit_options_row), as flags of solve and eval.
+ * Put a cli_solve into the values and CLI_SOLVE rows into the command's table; cli_solve_rows fills them in. */
 #ifndef INVIT_CLI_METHOD_H
 #define INVIT_CLI_METHOD_H
 
 #include "invit_lab.h"
 #include "cli/options.h"
 
-typedef struct cli_method {
-    int construct, decode, beam, improve;
-    double temperature;
-    int64_t iterations;
-} cli_method;
+enum { CLI_SOLVE_ROWS = 24 };
 
-/* clang-format off */
-#define CLI_METHOD(values, field)                                                                            \
-    {.name = "construct", .letter = 'c', .type = CLI_CHOICE, .offset = offsetof(values, field.construct),    \
-     .choices = "invit|nearest|greedy|space-filling|savings",                                                \
-     .help = "how to begin (greedy: TSP only, savings: CVRP only)"},                                         \
-    {.name = "decode", .type = CLI_CHOICE, .offset = offsetof(values, field.decode),                         \
-     .choices = "greedy|sample|beam|auto",                                                                   \
-     .help = "how the policy's probabilities become decisions; auto: greedy, but sampled where that would repeat itself"}, \
-    {.name = "temperature", .type = CLI_DOUBLE, .offset = offsetof(values, field.temperature),               \
-     .metavar = "T", .min = 1e-6, .max = 1e6, .help = "sample, at this temperature: above 1 bolder, below closer to greedy"}, \
-    {.name = "beam", .type = CLI_INT, .offset = offsetof(values, field.beam), .metavar = "W", .min = 1,      \
-     .max = 4096, .help = "beam search: partial solutions kept side by side"},                               \
-    {.name = "improve", .type = CLI_CHOICE, .offset = offsetof(values, field.improve),                       \
-     .choices = "search|neural|both", .help = "local search, parts rebuilt by the policy, or both in turn"}, \
-    {.name = "iterations", .type = CLI_INT64, .offset = offsetof(values, field.iterations), .metavar = "N",  \
-     .fallback = "no limit", .min = 0, .max = 1e18,                                                          \
-     .help = "improvement steps; without --time and with the same --threads a run is reproducible"}
-/* clang-format on */
+typedef struct cli_solve {
+    const char *text[CLI_SOLVE_ROWS]; /* one per row of the library's table, NULL when not given */
+} cli_solve;
 
-cli_method cli_method_defaults(void);
-/* --temperature alone means sampling, --beam alone beam search. */
-void cli_method_fill(const cli_method *m, const cli_args *args, invit_solve_options *o);
+/* A row that the library describes; `field` is the cli_solve of the values. */
+#define CLI_SOLVE(values, field, option)                                                                     \
+    {                                                                                                        \
+        .name = option, .from_library = true, .offset = offsetof(values, field)                              \
+    }
+
+/* Fills the rows of that kind in a copy of a command's table. */
+void cli_solve_rows(cli_option *options);
+/* What was given for that option, or NULL. */
+const char *cli_solve_text(const cli_solve *s, const char *name);
+/* New options with everything that was given; NULL after a message when there is no memory or a value is refused. */
+invit_options *cli_solve_options(const cli_solve *s);
+/* The value of an option, by its name, as text. */
+const char *cli_option_value(const invit_options *o, const char *name, char value[64]);
 
 #endif

@@ -1,12 +1,10 @@
 #include "cli/options.h"
 
+#include "base/options.h"
 #include "cli/cli.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,81 +41,25 @@ void cli_args_free(cli_args *args)
 
 bool cli_number(const char *text, double *out)
 {
-    char *end;
-    if (!*text || isspace((unsigned char)*text)) return false;
-    double value = strtod(text, &end);
-    if (*end || !isfinite(value)) return false;
-    *out = value;
-    return true;
+    return inv_parse_number(text, out);
 }
 
 bool cli_integer(const char *text, int64_t *out)
 {
-    char *end;
-    if (!*text || isspace((unsigned char)*text)) return false;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    if (!*end && !errno) {
-        *out = value;
-        return true;
-    }
-    double real; /* 1e6 */
-    if (!cli_number(text, &real) || real != floor(real) || fabs(real) > 9e15) return false;
-    *out = (int64_t)real;
+    return inv_parse_integer(text, out);
+}
+
+/* The row as the library's own options have it; false for text and lists, which only the command line knows. */
+static bool library_row(const cli_option *o, inv_option *row)
+{
+    static const inv_option_type type[] = {
+        [CLI_INT] = INV_OPTION_INT,         [CLI_INT64] = INV_OPTION_INT64,
+        [CLI_UINT64] = INV_OPTION_UINT64,   [CLI_DOUBLE] = INV_OPTION_NUMBER,
+        [CLI_SECONDS] = INV_OPTION_SECONDS, [CLI_BOOL] = INV_OPTION_BOOL,
+        [CLI_CHOICE] = INV_OPTION_CHOICE};
+    if (o->type == CLI_STRING || o->type == CLI_LIST || o->type == CLI_TEXTS) return false;
+    *row = (inv_option){.type = type[o->type], .min = o->min, .max = o->max, .choices = o->choices};
     return true;
-}
-
-static bool parse_uint64(const char *text, uint64_t *out)
-{
-    char *end;
-    if (!isdigit((unsigned char)*text)) return false;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (*end || errno) return false;
-    *out = value;
-    return true;
-}
-
-static bool parse_seconds(const char *text, double *out)
-{
-    static const struct {
-        const char *suffix;
-        double scale;
-    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"m", 60}, {"min", 60}, {"h", 3600}};
-    char *end;
-    if (!*text || isspace((unsigned char)*text)) return false;
-    double value = strtod(text, &end);
-    if (end == text || !isfinite(value)) return false;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(end, units[i].suffix) == 0) {
-            *out = value * units[i].scale;
-            return true;
-        }
-    return false;
-}
-
-static bool parse_bool(const char *text, bool *out)
-{
-    static const char *const yes[] = {"true", "yes", "on", "1"}, *const no[] = {"false", "no", "off", "0"};
-    for (int i = 0; i < 4; i++)
-        if (strcmp(text, yes[i]) == 0 || strcmp(text, no[i]) == 0) {
-            *out = strcmp(text, yes[i]) == 0;
-            return true;
-        }
-    return false;
-}
-
-/* Position of the word in "a|b|c", or -1. */
-static int parse_choice(const char *choices, const char *text)
-{
-    size_t length = strlen(text);
-    int position = 0;
-    for (const char *at = choices;; position++) {
-        size_t word = strcspn(at, "|");
-        if (word == length && strncmp(at, text, length) == 0) return position;
-        if (!at[word]) return -1;
-        at += word + 1;
-    }
 }
 
 static void append_list(cli_args *args, cli_list *list, const char *text, char separator)
@@ -137,89 +79,25 @@ static void append_list(cli_args *args, cli_list *list, const char *text, char s
     list->item = item;
 }
 
-/* What a value should look like, for messages. */
-static const char *expected(const cli_option *o, char *buffer, size_t size)
-{
-    static const char *const kind[] = {[CLI_INT] = "a whole number",
-                                       [CLI_INT64] = "a whole number",
-                                       [CLI_UINT64] = "a whole number >= 0",
-                                       [CLI_DOUBLE] = "a number",
-                                       [CLI_SECONDS] = "a time such as 10, 10s, 500ms, 2m or 1h",
-                                       [CLI_BOOL] = "true or false",
-                                       [CLI_STRING] = "text",
-                                       [CLI_LIST] = "text",
-                                       [CLI_TEXTS] = "text"};
-    char low[32], high[32];
-    if (o->type == CLI_CHOICE) {
-        int at = snprintf(buffer, size, "one of ");
-        for (const char *c = o->choices; *c && at + 3 < (int)size; c++)
-            at += snprintf(buffer + at, size - (size_t)at, *c == '|' ? ", " : "%c", *c);
-    } else if (o->min != 0 || o->max != 0) {
-        snprintf(buffer, size, "%s from %s to %s", kind[o->type], cli_number_text(o->min, low),
-                 cli_number_text(o->max, high));
-    } else {
-        snprintf(buffer, size, "%s", kind[o->type]);
-    }
-    return buffer;
-}
-
 /* Stores the text as the option's value; `where` begins the message ("--size", "run.conf:3: size"). */
 static int set_value(const cli_option *o, void *values, cli_args *args, const char *where, const char *text)
 {
     void *target = (char *)values + o->offset;
-    double number = 0;
-    int64_t whole = 0;
-    bool good = true;
-    switch (o->type) {
-    case CLI_INT:
-    case CLI_INT64:
-        good = cli_integer(text, &whole) && (o->type == CLI_INT64 || (whole >= INT_MIN && whole <= INT_MAX));
-        number = (double)whole;
-        break;
-    case CLI_UINT64: {
-        uint64_t u = 0;
-        good = parse_uint64(text, &u);
-        number = (double)u;
-        if (good) *(uint64_t *)target = u;
-        break;
-    }
-    case CLI_DOUBLE:
-        good = cli_number(text, &number);
-        break;
-    case CLI_SECONDS:
-        good = parse_seconds(text, &number);
-        break;
-    case CLI_BOOL:
-        good = parse_bool(text, target);
-        break;
-    case CLI_STRING:
+    max_align_t scratch;
+    inv_option row;
+    char expected[256] = "text";
+    bool good = *text != 0;
+    if (library_row(o, &row)) {
+        good = inv_option_parse(&row, text, o->from_library ? (void *)&scratch : target);
+        if (good && o->from_library) *(const char **)target = text;
+        inv_option_expected(&row, expected, sizeof expected);
+    } else if (o->type == CLI_STRING) {
         *(const char **)target = text;
-        break;
-    case CLI_CHOICE: {
-        int choice = parse_choice(o->choices, text);
-        good = choice >= 0;
-        if (good) *(int *)target = choice;
-        break;
+        good = true;
+    } else if (good) {
+        append_list(args, target, text, o->type == CLI_LIST ? ',' : 0);
     }
-    case CLI_LIST:
-        good = *text != 0;
-        if (good) append_list(args, target, text, ',');
-        break;
-    case CLI_TEXTS:
-        good = *text != 0;
-        if (good) append_list(args, target, text, 0);
-        break;
-    }
-    bool ranged = o->type <= CLI_SECONDS && (o->min != 0 || o->max != 0);
-    if (good && ranged) good = number >= o->min && number <= o->max;
-    if (!good) {
-        char buffer[256];
-        return cli_bad_usage("%s: expected %s, got '%s'", where, expected(o, buffer, sizeof buffer), text);
-    }
-    if (o->type == CLI_INT) *(int *)target = (int)whole;
-    if (o->type == CLI_INT64) *(int64_t *)target = whole;
-    if (o->type == CLI_DOUBLE || o->type == CLI_SECONDS) *(double *)target = number;
-    return CLI_GO;
+    return good ? CLI_GO : cli_bad_usage("%s: expected %s, got '%s'", where, expected, text);
 }
 
 /* ---- help ---------------------------------------------------------------------------------------------- */
@@ -252,27 +130,18 @@ static void print_wrapped(const char *text, int column, int indent)
 static const char *default_text(const cli_option *o, const void *values, char *buffer, size_t size)
 {
     const char *source = (const char *)values + o->offset;
+    inv_option row;
     buffer[0] = 0;
     if (o->fallback)
         snprintf(buffer, size, "%s", o->fallback);
-    else if (o->type == CLI_INT)
-        snprintf(buffer, size, "%d", *(const int *)source);
-    else if (o->type == CLI_INT64)
-        snprintf(buffer, size, "%" PRId64, *(const int64_t *)source);
-    else if (o->type == CLI_UINT64)
-        snprintf(buffer, size, "%" PRIu64, *(const uint64_t *)source);
-    else if (o->type == CLI_DOUBLE || o->type == CLI_SECONDS)
-        cli_number_text(*(const double *)source, buffer);
     else if (o->type == CLI_BOOL)
         snprintf(buffer, size, "%s", *(const bool *)source ? "on" : "");
     else if (o->type == CLI_STRING && *(const char *const *)source)
         snprintf(buffer, size, "%s", *(const char *const *)source);
-    else if (o->type == CLI_CHOICE) {
-        const char *word = o->choices;
-        for (int skip = *(const int *)source; skip > 0 && strchr(word, '|'); skip--)
-            word = strchr(word, '|') + 1;
-        snprintf(buffer, size, "%.*s", (int)strcspn(word, "|"), word);
-    }
+    else if (o->type == CLI_DOUBLE || o->type == CLI_SECONDS)
+        inv_number_text(*(const double *)source, buffer);
+    else if (library_row(o, &row))
+        inv_option_text(&row, source, buffer, size);
     return buffer;
 }
 
@@ -348,7 +217,7 @@ static const cli_option *find_long(const cli_spec *spec, const char *name, size_
 static const cli_option *find_letter(const cli_spec *spec, char letter)
 {
     for (const cli_option *o = spec->options; o && o->name; o++)
-        if (o->letter == letter) return o;
+        if (o->letter == letter || (o->old_letter && o->old_letter == letter)) return o;
     return letter == 'h' ? &help_option : NULL;
 }
 
@@ -453,14 +322,6 @@ static int walk(pass *p, int argc, char **argv)
     return CLI_GO;
 }
 
-static char *trim(char *text)
-{
-    while (isspace((unsigned char)*text)) text++;
-    size_t length = strlen(text);
-    while (length && isspace((unsigned char)text[length - 1])) text[--length] = 0;
-    return text;
-}
-
 /* Editors on other systems begin a file with a byte order mark; one in UTF-16 cannot be read. */
 static int skip_mark(const char *path, char **line)
 {
@@ -480,17 +341,15 @@ static int read_config(const cli_spec *spec, void *values, cli_args *args, const
     for (int number = 1; code == CLI_GO && getline(&line, &room, file) >= 0; number++) {
         char where[512], *key = line;
         if (number == 1 && (code = skip_mark(path, &key)) != CLI_GO) break;
-        key = trim(key);
-        if (!*key || *key == '#') continue;
-        char *equals = strchr(key, '=');
+        char *value;
         snprintf(where, sizeof where, "%s:%d: ", path, number);
-        if (!equals) {
-            code = cli_bad_usage("%sexpected `flag-name = value`, got '%s'", where, key);
+        char *text = key;
+        if (!inv_config_line(text, &key, &value)) {
+            code = cli_bad_usage("%sexpected `flag-name = value`, got '%.*s'", where,
+                                 (int)strcspn(text, "\r\n"), text);
             break;
         }
-        *equals = 0;
-        char *value = trim(equals + 1);
-        key = trim(key);
+        if (!key) continue;
         const cli_option *o = find_long(spec, key, strlen(key));
         if (!o || o == &help_option || o == &config_option) {
             code = o == &config_option

@@ -61,6 +61,8 @@ typedef struct cli_option {
     const char *choices;  /* "uniform|clustered"                                                       */
     const char *group;    /* heading in the help under which this and the following options stand, or NULL */
     bool hidden;          /* an old name: understood, not shown                                       */
+    bool from_library;    /* a row of invit_options_row (cli/method.h): the value is kept as text          */
+    char old_letter;      /* a short form of earlier versions, understood and not shown               */
     unsigned modes;       /* which forms of the command use it, one bit each; 0: all                  */
 } cli_option;
 

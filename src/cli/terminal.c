@@ -1,5 +1,6 @@
 #include "cli/terminal.h"
 
+#include "base/cancel.h"
 #include "base/clock.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@ static volatile int cancel;
 
 static void on_signal(int signal)
 {
-    cancel = 1;
+    inv_set_flag(&cancel);
     if (signal != SIGINT) return;
     struct sigaction usual;
     memset(&usual, 0, sizeof usual);
@@ -45,7 +46,7 @@ const volatile int *cli_cancel_flag(void)
 
 bool cli_cancelled(void)
 {
-    return cancel != 0;
+    return inv_flag_set(&cancel);
 }
 
 static void draw(cli_progress *p, const char *text)

@@ -46,10 +46,25 @@ struct invit_instance {
     inv_rules *rules; /* NULL: a plain TSP or CVRP */
 };
 
+/* What the solver says of its solution; invit_solution_get tells it by these names. */
+typedef struct inv_solved {
+    double length;       /* by the instance's rule                                          */
+    double length_exact; /* without rounding                                                */
+    int32_t routes;
+    invit_construct construct; /* what the construction was in the end                      */
+    int32_t rollouts;          /* completed                                                 */
+    int64_t decisions;         /* states the policy was asked about                         */
+    double constructed;        /* length before improvement                                 */
+    int64_t iterations;        /* improvement steps                                         */
+    double seconds_construct, seconds_improve, seconds_total;
+} inv_solved;
+
 struct invit_solution {
     int32_t routes;
     int32_t *start; /* [routes + 1] offsets into nodes                         */
     int32_t *nodes; /* TSP: one route with all nodes; CVRP: customers only     */
+    bool is_solved; /* made by invit_solve, which says:                        */
+    inv_solved solved;
 };
 
 /* Allocates the arrays (uninitialised) for n nodes; demand only for CVRP. */

@@ -79,4 +79,12 @@ invit_status inv_read_number(inv_text *t, char also, const char *what, double *v
 /* The same, no farther from 0 than INV_FARTHEST. */
 invit_status inv_read_coordinate(inv_text *t, char also, const char *what, double *value, invit_error *err);
 
+/* Solution `index` (from 0) of a file of MSVDRP lines, or the one solution of another file. */
+invit_status inv_solution_read(const char *path, const invit_instance *p, int64_t index, invit_solution **out,
+                               invit_solution_info *info, invit_error *err);
+
+/* The lab's invit_instance_read_matrix. */
+invit_status inv_instance_read_matrix(invit_instance *p, const char *name, const char *path,
+                                      invit_error *err);
+
 #endif

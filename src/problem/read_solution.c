@@ -356,8 +356,8 @@ done:
     return status;
 }
 
-invit_status invit_solution_read(const char *path, const invit_instance *p, int64_t index,
-                                 invit_solution **out, invit_solution_info *info, invit_error *err)
+invit_status inv_solution_read(const char *path, const invit_instance *p, int64_t index, invit_solution **out,
+                               invit_solution_info *info, invit_error *err)
 {
     *out = NULL;
     invit_solution_reader *r;

@@ -165,6 +165,19 @@ invit_status invit_writer_open(const char *path, invit_writer **out, invit_error
     return status;
 }
 
+invit_status invit_writer_open_memory(char **text, size_t *size, invit_writer **out, invit_error *err)
+{
+    *out = NULL;
+    invit_writer *w = malloc(sizeof *w);
+    if (!w) return inv_no_memory(err, sizeof *w);
+    invit_status status = inv_outfile_open_memory(text, size, &w->file, err);
+    if (status == INVIT_OK)
+        *out = w;
+    else
+        free(w);
+    return status;
+}
+
 invit_status invit_writer_instance(invit_writer *w, const invit_instance *p, invit_format format,
                                    invit_error *err)
 {
@@ -221,16 +234,4 @@ void invit_writer_abandon(invit_writer *w)
     if (!w) return;
     inv_outfile_abandon(w->file);
     free(w);
-}
-
-invit_solution_format invit_solution_format_for(const char *path, invit_problem problem)
-{
-    const char *dot = strrchr(path, '.');
-    if (dot && strcasecmp(dot, ".tour") == 0) return INVIT_SOLUTION_TOUR;
-    if (dot && strcasecmp(dot, ".sol") == 0 && problem == INVIT_CVRP) return INVIT_SOLUTION_ROUTES;
-    if (dot && strcasecmp(dot, ".txt") == 0) return INVIT_SOLUTION_MSVDRP;
-    if (dot && (strcasecmp(dot, ".geojson") == 0 || strcasecmp(dot, ".json") == 0))
-        return INVIT_SOLUTION_GEOJSON;
-    if (dot && strcasecmp(dot, ".csv") == 0) return INVIT_SOLUTION_STOPS;
-    return problem == INVIT_TSP ? INVIT_SOLUTION_TOUR : INVIT_SOLUTION_ROUTES;
 }

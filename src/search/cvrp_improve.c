@@ -1,6 +1,7 @@
 /* Anytime improvement of a CVRP solution. The routes are cut into spatially compact parts, the threads anneal
  * the parts by ruin and recreate, the parts are joined and cut elsewhere; the temperature falls with the
  * budget. */
+#include "base/cancel.h"
 #include "search/cvrp_part.h"
 #include "search/cvrp_partition.h"
 #include "search/improve.h"
@@ -74,7 +75,7 @@ typedef struct search {
 
 static bool cancelled(const search *s)
 {
-    return s->o->control && s->o->control->cancel && *s->o->control->cancel;
+    return inv_cancelled(s->o->control);
 }
 
 static bool stopped(const search *s)

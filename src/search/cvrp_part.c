@@ -3,6 +3,8 @@
 #include "search/cvrp_local.h"
 #include "search/cvrp_moves.h"
 
+#include "base/cancel.h"
+
 #include "base/clock.h"
 
 #include <math.h>
@@ -349,7 +351,7 @@ int64_t inv_cvrp_part_run(inv_cvrp_part *q, const inv_cvrp_run *run, inv_rng *rn
     for (; step < run->steps; step++) {
         if (step % STEPS_PER_CLOCK == 0) {
             double done = (double)step / (double)run->steps;
-            if (run->cancel && *run->cancel) break;
+            if (inv_flag_set(run->cancel)) break;
             if (run->deadline < INFINITY) {
                 double now = inv_now();
                 if (now >= run->deadline) break;

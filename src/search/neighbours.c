@@ -2,6 +2,7 @@
  * Queries are made in tree order, so that one query's nodes are still in cache for the next. */
 #include "search/neighbours.h"
 
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "problem/metric.h"
@@ -89,7 +90,7 @@ static void select_median(kd_tree *t, int32_t lo, int32_t hi, int32_t mid, size_
 
 static bool time_is_up(const inv_neighbour_options *o)
 {
-    return (o->cancel && *o->cancel) || inv_now() >= o->deadline;
+    return inv_flag_set(o->cancel) || inv_now() >= o->deadline;
 }
 
 static void build(kd_tree *t, const inv_neighbour_options *o, size_t node, int32_t lo, int32_t hi)

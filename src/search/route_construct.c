@@ -1,5 +1,6 @@
 /* Insertion construction: customers one after the other at their cheapest place, in several orders; the best
  * result counts. Vehicles that are too many are saved afterwards. */
+#include "base/cancel.h"
 #include "search/route.h"
 
 #include "base/clock.h"
@@ -65,7 +66,7 @@ static invit_status insert(inv_route_part *q, const inv_route_options *o, int32_
             best_routes = q->routes;
         }
         if (i < count && inv_now() >= o->deadline) break;
-        if (o->control && o->control->cancel && *o->control->cancel) break;
+        if (inv_cancelled(o->control)) break;
     }
     return INVIT_OK;
 }
@@ -81,7 +82,7 @@ static invit_status save(inv_route_part *q, const inv_route_options *o, int32_t 
     inv_rng_init(&rng, o->seed, 1000);
     inv_route_part_save(q, vehicles, &run, &rng);
     if (q->routes <= vehicles) return INVIT_OK;
-    if (run.cancel && *run.cancel)
+    if (inv_flag_set(run.cancel))
         return inv_fail(err, INVIT_ERR_CANCELLED, "stopped before there were as few routes as vehicles");
     return inv_fail(err, INVIT_ERR_INPUT, "%d vehicles: needs at least %d vehicles as far as found",
                     (int)vehicles, (int)q->routes);

@@ -1,6 +1,7 @@
 /* Anytime improvement of routes with rules. Small instances: every thread anneals the whole, and all go on
  * from the best one now and then. Larger ones are cut into spatially compact parts of whole routes, which the
  * threads anneal, join and cut elsewhere. The temperature falls with the budget. */
+#include "base/cancel.h"
 #include "search/route.h"
 
 #include "base/clock.h"
@@ -75,7 +76,7 @@ typedef struct search {
 
 static bool cancelled(const search *s)
 {
-    return s->o->control && s->o->control->cancel && *s->o->control->cancel;
+    return inv_cancelled(s->o->control);
 }
 
 static bool stopped(const search *s)

@@ -1,5 +1,6 @@
 #include "search/route_near.h"
 
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "problem/metric.h"
@@ -84,7 +85,7 @@ static void fill_lists(void *context, int member)
     for (;;) {
         int32_t from = atomic_fetch_add(&w->next, 1) * ROWS_PER_LOOK;
         if (from >= w->p->n || atomic_load(&w->stopped)) return;
-        if ((w->o->cancel && *w->o->cancel) || inv_now() >= w->o->deadline) {
+        if (inv_flag_set(w->o->cancel) || inv_now() >= w->o->deadline) {
             atomic_store(&w->stopped, 1);
             return;
         }

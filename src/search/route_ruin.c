@@ -1,5 +1,6 @@
 /* Ruin and recreate: strings of customers are taken out of neighbouring routes and inserted greedily, with
  * blinks, under simulated annealing. */
+#include "base/cancel.h"
 #include "search/route_part.h"
 
 #include "base/clock.h"
@@ -284,7 +285,7 @@ int64_t inv_route_part_run(inv_route_part *q, const inv_route_run *run, inv_rng 
     for (; step < run->steps; step++) {
         if (step % STEPS_PER_CLOCK == 0) {
             double done = (double)step / (double)run->steps;
-            if (run->cancel && *run->cancel) break;
+            if (inv_flag_set(run->cancel)) break;
             if (run->deadline < INFINITY) {
                 double now = inv_now();
                 if (now >= run->deadline) break;

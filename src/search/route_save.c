@@ -1,5 +1,6 @@
 /* Fewer routes: a route is dissolved, and its customers wait outside until the others have taken them in.
  * Customers that wait often come first (the paper's absence counters). */
+#include "base/cancel.h"
 #include "search/route_part.h"
 
 #include "base/clock.h"
@@ -81,8 +82,7 @@ int64_t inv_route_part_save(inv_route_part *q, int32_t wanted, const inv_route_r
     inv_route_draw_blink(q, rng);
     q->absents = 0;
     for (; step < run->steps; step++) {
-        if (step % STEPS_PER_CLOCK == 0 && ((run->cancel && *run->cancel) || inv_now() >= run->deadline))
-            break;
+        if (step % STEPS_PER_CLOCK == 0 && (inv_flag_set(run->cancel) || inv_now() >= run->deadline)) break;
         if (q->absents == 0) {
             if (step == 0 || q->routes < q->best_routes) inv_route_remember_best(q);
             if (q->routes <= wanted) break;

@@ -1,4 +1,5 @@
 /* TSP improvement: neighbour lists, then the search that suits size and time. */
+#include "base/cancel.h"
 #include "search/tsp_search.h"
 
 #include "base/clock.h"
@@ -10,7 +11,7 @@ enum { NEIGHBOURS = 8, PER_QUADRANT = 1, NEIGHBOURS_MATRIX = 12 };
 bool inv_tsp_over(const inv_tsp_search *s)
 {
     const invit_control *control = s->o->control;
-    if (control && control->cancel && *control->cancel) return true;
+    if (inv_cancelled(control)) return true;
     if (s->o->target > 0 && s->told_length <= s->o->target) return true;
     return inv_now() >= s->o->deadline;
 }

@@ -6,33 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *read_whole(const char *path, size_t *length)
-{
-    FILE *f = fopen(path, "rb");
-    char *text = NULL;
-    if (f && fseek(f, 0, SEEK_END) == 0) {
-        long size = ftell(f);
-        rewind(f);
-        text = size >= 0 ? malloc((size_t)size + 1) : NULL;
-        *length = text ? fread(text, 1, (size_t)size, f) : 0;
-    }
-    if (f) fclose(f);
-    return text;
-}
-
-/* The library writes files, so a file it is, in a folder of its own, gone before the answer leaves. */
-static invit_status write_solution(const job *j, const invit_solution *s, const char *format,
-                                   const char *path, invit_error *err)
+/* In the format of that ending ("tour", "sol", "geojson", "csv", "svg"), to be freed. */
+static invit_status write_solution(const job *j, const invit_solution *s, const char *ending, char **text,
+                                   size_t *length, invit_error *err)
 {
     const invit_instance *p = job_instance(j);
-    if (strcmp(format, "svg") == 0) return invit_plot(p, s, path, NULL, err);
+    char name[32];
+    snprintf(name, sizeof name, ".%s", ending);
+    if (strcmp(ending, "svg") == 0) return invit_plot_memory(p, s, name, NULL, text, length, err);
     invit_check_result found;
-    invit_status status = invit_check(p, s, &found, err);
-    if (status != INVIT_OK) return status;
     invit_writer *w;
-    status = invit_writer_open(path, &w, err);
+    invit_status status = invit_check(p, s, &found, err);
+    if (status == INVIT_OK) status = invit_writer_open_memory(text, length, &w, err);
     if (status != INVIT_OK) return status;
-    status = invit_writer_solution(w, p, s, invit_solution_format_for(path, invit_instance_problem(p)),
+    status = invit_writer_solution(w, p, s, invit_solution_format_for(name, invit_instance_problem(p)),
                                    &(invit_solution_info){.length = found.length, .seconds = NAN}, err);
     if (status == INVIT_OK) return invit_writer_close(w, err);
     invit_writer_abandon(w);
@@ -68,17 +55,9 @@ void call_download(request *r)
         const char *ending = kinds[kind].ending                                      ? kinds[kind].ending
                              : invit_instance_problem(job_instance(j)) == INVIT_CVRP ? "sol"
                                                                                      : "tour";
-        const char *base = getenv("TMPDIR");
-        char folder[512], path[600];
-        invit_error err = {.message = "no temporary folder could be made"};
-        snprintf(folder, sizeof folder, "%s/invit-XXXXXX", base ? base : "/tmp");
-        char *made = mkdtemp(folder), *text = NULL;
-        snprintf(path, sizeof path, "%s/solution.%s", folder, ending);
-        if (made && write_solution(j, s, format, path, &err) == INVIT_OK) text = read_whole(path, &length);
-        if (made) {
-            remove(path);
-            remove(folder);
-        }
+        invit_error err = {.message = "out of memory"};
+        char *text = NULL;
+        if (write_solution(j, s, ending, &text, &length, &err) != INVIT_OK) text = NULL;
         if (text)
             serve_answer(r, 200, kinds[kind].type, text, length);
         else

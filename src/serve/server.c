@@ -1,4 +1,5 @@
 /* The server from its start to its end. */
+#include "base/cancel.h"
 #include "serve/calls.h"
 
 #include <arpa/inet.h>
@@ -211,7 +212,7 @@ invit_status serve_run(const serve_options *o, const volatile int *stop, void (*
     if (status == INVIT_OK) {
         const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT);
         if (ready) ready(user, info ? info->port : o->port);
-        while (!__atomic_load_n(stop, __ATOMIC_RELAXED)) look_after(&s);
+        while (!inv_flag_set(stop)) look_after(&s);
         drain(&s, daemon);
     }
     server_destroy(&s);

@@ -1,5 +1,7 @@
 /* Solving one job, and telling those who watch it about decisions and better solutions. */
+#include "base/cancel.h"
 #include "base/clock.h"
+#include "base/options.h"
 #include "base/parallel.h"
 #include "serve/jobs_internal.h"
 #include "serve/wire.h"
@@ -35,9 +37,11 @@ invit_status solve_context_create(const serve_options *o, solve_context **out, i
         status = invit_model_load(o->model, &m, err);
         if (m) c->given = c->model[invit_model_describe(m).problem] = m;
     }
-    for (int p = 0; status == INVIT_OK && p < 2; p++)
-        if (!c->model[p] && invit_model_load_default((invit_problem)p, &c->model[p], NULL) != INVIT_OK)
-            c->model[p] = NULL;
+    for (int p = 0; status == INVIT_OK && p < 2; p++) {
+        if (c->model[p]) continue;
+        status = invit_model_load_default((invit_problem)p, &c->model[p], err);
+        if (status == INVIT_ERR_IO) status = INVIT_OK; /* there is none; a damaged one is an error */
+    }
     if (status != INVIT_OK)
         solve_context_destroy(c);
     else
@@ -156,7 +160,25 @@ static void report_progress(void *user, const invit_progress *p)
 
 /* ---- the solution as it is told ------------------------------------------------------------------------ */
 
-static json_t *describe(const job *j, const invit_solution *s, const invit_solve_result *found,
+/* What invit_solve says of its solution, and of the whole when a part of it was solved. */
+typedef struct solve_figures {
+    double length, length_exact, seconds_construct, seconds_improve, seconds_total;
+    int64_t routes, rollouts, decisions;
+} solve_figures;
+
+static solve_figures figures_of(const invit_solution *s)
+{
+    return (solve_figures){.length = invit_solution_get(s, "length"),
+                           .length_exact = invit_solution_get(s, "length_exact"),
+                           .seconds_construct = invit_solution_get(s, "seconds_construct"),
+                           .seconds_improve = invit_solution_get(s, "seconds_improve"),
+                           .seconds_total = invit_solution_get(s, "seconds_total"),
+                           .routes = (int64_t)invit_solution_get(s, "routes"),
+                           .rollouts = (int64_t)invit_solution_get(s, "rollouts"),
+                           .decisions = (int64_t)invit_solution_get(s, "decisions")};
+}
+
+static json_t *describe(const job *j, const invit_solution *s, const solve_figures *found,
                         const char *model)
 {
     const job_request *q = job_get_request(j);
@@ -201,7 +223,7 @@ static int threads_of_a_job(const serve_options *o)
 
 /* The solution of a part, with the locked routes, as one of the whole: checked again. */
 static invit_status complete(const plan *p, const invit_instance *instance, solve_outcome *out,
-                             invit_solve_result *found)
+                             solve_figures *found)
 {
     invit_solution *merged = NULL;
     invit_check_result checked = {0};
@@ -225,6 +247,25 @@ static invit_status complete(const plan *p, const invit_instance *instance, solv
     return status;
 }
 
+/* The job's request in the library's options. */
+static invit_status set_options(const solve_context *c, const job_request *q, const invit_model *model,
+                                invit_problem problem, invit_options *o, invit_error *err)
+{
+    char threads[32], seed[32], rollouts[32], seconds[32];
+    snprintf(threads, sizeof threads, "%d", threads_of_a_job(c->options));
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)q->seed);
+    snprintf(rollouts, sizeof rollouts, "%d", q->rollouts);
+    inv_number_text(q->plan.fixed ? 0 : q->time, seconds);
+    invit_status status = invit_options_set(o, "threads", threads, err);
+    if (status == INVIT_OK) status = invit_options_set(o, "seed", seed, err);
+    if (status == INVIT_OK && q->rollouts > 0) status = invit_options_set(o, "rollouts", rollouts, err);
+    if (status == INVIT_OK) status = invit_options_set(o, "time", seconds, err);
+    if (status == INVIT_OK && !model)
+        status = invit_options_set(o, "construct", problem == INVIT_CVRP ? "savings" : "greedy", err);
+    invit_options_set_start(o, q->plan.start);
+    return status;
+}
+
 solve_outcome solve_job(const solve_context *c, job *j)
 {
     solve_outcome out = {.error = {.message = "out of memory"}};
@@ -239,30 +280,21 @@ solve_outcome solve_job(const solve_context *c, job *j)
                  .shown = INFINITY,
                  .steps = json_array()};
     invit_control control = {.progress = report_progress, .user = &w, .cancel = job_cancel_flag(j)};
-    invit_solve_options o = invit_solve_defaults();
-    invit_solve_result found = {0};
-
-    o.threads = threads_of_a_job(c->options);
-    o.seed = q->seed;
-    o.control = &control;
-    o.rollouts = q->rollouts;
-    if (!model) o.construct = problem == INVIT_CVRP ? INVIT_CONSTRUCT_SAVINGS : INVIT_CONSTRUCT_GREEDY;
-    if (model && q->watch && invit_instance_nodes(p) <= WATCHED_NODES) {
+    solve_figures found = {0};
+    invit_options *o = invit_options_create();
+    invit_status status = o ? set_options(c, q, model, problem, o, &out.error) : INVIT_ERR_MEMORY;
+    if (o) invit_options_set_control(o, &control);
+    if (o && model && q->watch && invit_instance_nodes(p) <= WATCHED_NODES) {
         invit_model_summary m = invit_model_describe(model);
         w.views = m.views;
         w.narrow = narrowing(p);
         for (int32_t i = 0; i < m.views; i++) w.view[i] = m.view[i];
-        o.step = record_step;
-        o.step_user = &w;
+        invit_options_set_step(o, record_step, &w);
     }
-
-    if (q->watch) {
-        o.show = show_solution;
-        o.show_user = &w;
-    }
-    o.seconds = q->plan.fixed ? 0 : q->time;
-    o.start = q->plan.start;
-    invit_status status = invit_solve(p, model, &o, &out.solution, &found, &out.error);
+    if (o && q->watch) invit_options_set_better(o, show_solution, &w, true);
+    if (status == INVIT_OK) status = invit_solve(p, model, o, &out.solution, &out.error);
+    if (status == INVIT_OK) found = figures_of(out.solution);
+    invit_options_destroy(o);
     flush_steps(&w);
     w.shown_at = -INFINITY; /* the last one is told in any case */
     if (status == INVIT_OK && q->watch && found.length < w.shown)

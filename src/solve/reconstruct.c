@@ -1,5 +1,6 @@
 #include "solve/reconstruct.h"
 
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "search/show.h"
 #include "problem/metric.h"
@@ -219,7 +220,7 @@ static bool over(const work *w, int64_t iteration, double length)
     const inv_improve_options *o = w->o;
     if (o->iterations >= 0 && iteration >= o->iterations) return true;
     if (o->target > 0 && length <= o->target) return true;
-    if (o->control && o->control->cancel && *o->control->cancel) return true;
+    if (inv_cancelled(o->control)) return true;
     return inv_now() >= o->deadline;
 }
 

@@ -3,6 +3,7 @@
  */
 #include "solve/rollout.h"
 
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "problem/metric.h"
@@ -65,7 +66,7 @@ typedef struct member {
     double view_seconds, timed_seconds, pace; /* pace: seconds a state */
 } member;
 
-int32_t invit_default_rollouts(int64_t n)
+int32_t inv_default_rollouts(int64_t n)
 {
     static const struct {
         int64_t nodes;
@@ -87,7 +88,7 @@ void inv_choose_decoding(const invit_instance *p, const inv_config *c, inv_rollo
     bool cvrp = p->problem == INVIT_CVRP, small = cvrp && p->n <= SMALL_CVRP;
     int32_t differ = !c->canonical_frame ? o->rollouts : cvrp || o->path ? 1 : p->n;
     o->greedy = small ? 1 : differ;
-    o->decode = o->greedy < o->rollouts ? INVIT_DECODE_SAMPLE : INVIT_DECODE_GREEDY;
+    o->decode = o->greedy < o->rollouts ? INV_DECODE_SAMPLE : INV_DECODE_GREEDY;
     o->temperature = c->canonical_frame ? fmin(1.5, 10 / sqrt((double)p->n)) : 0.7;
 }
 
@@ -267,7 +268,7 @@ static invit_status advance_walk(member *m, slot *s, const inv_state *state, con
                                  invit_error *err)
 {
     team *t = m->t;
-    int32_t j = t->o->decode == INVIT_DECODE_SAMPLE && s->rollout >= t->o->greedy
+    int32_t j = t->o->decode == INV_DECODE_SAMPLE && s->rollout >= t->o->greedy
                     ? inv_sample(logp, m->candidates, t->o->temperature, &s->rng)
                     : inv_likeliest(logp, m->candidates);
     if (!(logp[j] > -INFINITY)) return not_a_number(err);
@@ -366,7 +367,7 @@ static bool too_late_to_begin(const member *m)
 static bool cancelled(const team *t)
 {
     const invit_control *c = t->o->control;
-    return atomic_load(&t->stop) || (c && c->cancel && *c->cancel);
+    return atomic_load(&t->stop) || inv_cancelled(c);
 }
 
 static void show_progress(team *t)
@@ -524,7 +525,7 @@ invit_status inv_rollout(const invit_instance *p, const inv_index *x, const inv_
 {
     *out = NULL;
     team t = {.p = p, .x = x, .config = config, .weights = weights, .o = o, .began = inv_now()};
-    t.width = o->decode == INVIT_DECODE_BEAM ? o->beam : 1;
+    t.width = o->decode == INV_DECODE_BEAM ? o->beam : 1;
     int32_t threads = o->threads < o->rollouts ? o->threads : o->rollouts;
     t.batch = o->batch > 0 ? o->batch : (o->rollouts + threads - 1) / threads;
     if (t.batch > MAX_BATCH) t.batch = MAX_BATCH;

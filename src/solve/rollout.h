@@ -8,11 +8,12 @@
 #define INVIT_SOLVE_ROLLOUT_H
 
 #include "policy/policy.h"
+#include "solve/options.h"
 #include "view/walk.h"
 
 typedef struct inv_rollout_options {
     int32_t rollouts;
-    invit_decode decode;
+    inv_decode decode;
     double temperature; /* sampling: log-probabilities are divided by it                           */
     int32_t greedy;     /* sampling: so many rollouts are greedy all the same, the first ones      */
     int32_t beam;       /* beam search: width                                                      */

@@ -1,6 +1,7 @@
 /* The pipeline: construct, improve while there is time, check, measure. */
-#include "base/names.h"
+#include "base/cancel.h"
 #include "base/clock.h"
+#include "base/names.h"
 #include "base/parallel.h"
 #include "search/atsp_improve.h"
 #include "search/improve.h"
@@ -8,6 +9,7 @@
 #include "problem/metric.h"
 #include "solve/quick.h"
 #include "solve/reconstruct.h"
+#include "solve/options.h"
 #include "solve/rollout.h"
 
 #include <math.h>
@@ -18,39 +20,24 @@ enum { MAX_ROLLOUTS = 1 << 20, MAX_BEAM = 4096 };
 /* Of the time, at most, for getting along with the vehicles there are. */
 #define SAVING_SHARE 0.6
 
+/* After a cancellation without a solution so far, a construction that takes about this long is still made. */
+static const double CANCEL_GRACE = 0.5;
+
 /* One call of invit_solve. */
 typedef struct run {
     const invit_instance *p;
     const invit_model *model;
-    invit_solve_options o;
+    inv_solve_options o;
     double began, deadline; /* deadline is INFINITY without a time limit       */
     double pass_seconds;    /* how long one pass over the solution takes       */
     invit_control control;  /* the caller's, with time counted from the beginning of the call */
     invit_solution *solution;
-    invit_solve_result result;
+    inv_solved result;
 } run;
-
-invit_solve_options invit_solve_defaults(void)
-{
-    return (invit_solve_options){.construct = INVIT_CONSTRUCT_INVIT,
-                                 .decode = INVIT_DECODE_AUTO,
-                                 .temperature = 1,
-                                 .beam = 8,
-                                 .seconds = -1,
-                                 .iterations = -1,
-                                 .improve = INVIT_IMPROVE_SEARCH,
-                                 .seed = 1};
-}
-
-double invit_default_seconds(int64_t n)
-{
-    double size = (double)n, usual = fmin(fmin(fmax(1, 0.02 * size), 2 + 0.005 * size), 60);
-    return fmax(usual, 3e-4 * size);
-}
 
 static bool cancelled(const run *r)
 {
-    return r->control.cancel && *r->control.cancel;
+    return inv_flag_set(r->control.cancel);
 }
 
 static void pass_on_progress(void *user, const invit_progress *p)
@@ -74,19 +61,19 @@ static bool construct_only(const run *r)
 
 static invit_status check_options(const run *r, invit_error *err)
 {
-    const invit_solve_options *o = &r->o;
+    const inv_solve_options *o = &r->o;
     if (o->rollouts < 0 || o->rollouts > MAX_ROLLOUTS)
         return inv_fail(err, INVIT_ERR_ARGUMENT, "rollouts must be 0 (by size) to %d, not %d", MAX_ROLLOUTS,
                         o->rollouts);
-    if (o->decode == INVIT_DECODE_SAMPLE && !(o->temperature > 0 && isfinite(o->temperature)))
+    if (o->decode == INV_DECODE_SAMPLE && !(o->temperature > 0 && isfinite(o->temperature)))
         return inv_fail(err, INVIT_ERR_ARGUMENT, "the temperature must be positive, not %g", o->temperature);
-    if (o->decode == INVIT_DECODE_BEAM && (o->beam < 1 || o->beam > MAX_BEAM))
+    if (o->decode == INV_DECODE_BEAM && (o->beam < 1 || o->beam > MAX_BEAM))
         return inv_fail(err, INVIT_ERR_ARGUMENT, "the beam's width must be 1 to %d, not %d", MAX_BEAM,
                         o->beam);
     if (isnan(o->seconds)) return inv_fail(err, INVIT_ERR_ARGUMENT, "the time limit is not a number");
     if (!inv_is_plain(r->p)) return INVIT_OK; /* the policy knows no rules */
     bool policy = (o->construct == INVIT_CONSTRUCT_INVIT && !o->start) ||
-                  (o->improve != INVIT_IMPROVE_SEARCH && !construct_only(r));
+                  (o->improve != INV_IMPROVE_SEARCH && !construct_only(r));
     if (!policy) return INVIT_OK;
     if (!r->model) return inv_fail(err, INVIT_ERR_ARGUMENT, "the policy needs a model, and none was given");
     if (r->model->config.problem != r->p->problem)
@@ -110,7 +97,7 @@ static invit_status construct_invit(run *r, invit_error *err)
     INV_TRY(inv_index_create(r->p, &index, err));
     INV_TRY(inv_prepared_create(r->model, INV_PURPOSE_INT8, &weights, err));
     int64_t stops = r->p->n - (r->p->problem == INVIT_CVRP ? 1 : 0);
-    inv_rollout_options o = {.rollouts = r->o.rollouts ? r->o.rollouts : invit_default_rollouts(stops),
+    inv_rollout_options o = {.rollouts = r->o.rollouts ? r->o.rollouts : inv_default_rollouts(stops),
                              .decode = r->o.decode,
                              .temperature = r->o.temperature,
                              .beam = r->o.beam,
@@ -121,7 +108,7 @@ static invit_status construct_invit(run *r, invit_error *err)
                              .control = &r->control,
                              .step = r->o.step,
                              .step_user = r->o.step_user};
-    if (o.decode == INVIT_DECODE_AUTO) inv_choose_decoding(r->p, &r->model->config, &o);
+    if (o.decode == INV_DECODE_AUTO) inv_choose_decoding(r->p, &r->model->config, &o);
     inv_rollout_stats stats;
     INV_TRY(inv_rollout(r->p, index, &r->model->config, weights, &o, &r->solution, &stats, err));
     r->result.rollouts = stats.rollouts;
@@ -170,9 +157,9 @@ static invit_status construct(run *r, invit_error *err)
     if (r->o.construct == INVIT_CONSTRUCT_INVIT) {
         INV_CHECK(construct_invit(r, err));
         if (r->solution) return INVIT_OK;
-        if (cancelled(r))
-            return inv_fail(err, INVIT_ERR_CANCELLED, "stopped before there was a complete solution");
-        return inv_construct_quick(r->p, r->deadline, r->o.seed, &r->solution, &r->result.construct, err);
+        /* Whoever stops before there is a solution would rather have a poor one than none. */
+        double deadline = cancelled(r) ? inv_now() + CANCEL_GRACE : r->deadline;
+        return inv_construct_quick(r->p, deadline, r->o.seed, &r->solution, &r->result.construct, err);
     }
     return inv_construct(r->p, r->result.construct, r->o.seed, &r->solution, err);
 }
@@ -183,13 +170,13 @@ static void pass_on_better(void *user, double elapsed, double length)
 {
     (void)elapsed; /* of the improver; the caller's clock began earlier */
     const run *r = user;
-    r->o.better(r->o.better_user, inv_now() - r->began, length);
+    r->o.better(r->o.better_user, inv_now() - r->began, length, NULL);
 }
 
 static void pass_on_solution(void *user, double length, const invit_solution *solution)
 {
     const run *r = user;
-    r->o.show(r->o.show_user, inv_now() - r->began, length, solution);
+    r->o.better(r->o.better_user, inv_now() - r->began, length, solution);
 }
 
 static invit_status search(run *r, const inv_improve_options *o, invit_error *err)
@@ -221,14 +208,14 @@ static invit_status improve(run *r, invit_error *err)
                              .seed = r->o.seed,
                              .target = r->o.target,
                              .control = &r->control,
-                             .on_better = r->o.better ? pass_on_better : NULL,
+                             .on_better = r->o.better && !r->o.with_solution ? pass_on_better : NULL,
                              .on_better_user = r,
-                             .on_solution = r->o.show ? pass_on_solution : NULL,
+                             .on_solution = r->o.better && r->o.with_solution ? pass_on_solution : NULL,
                              .on_solution_user = r};
     /* Checking and handing over take some time too: a few passes over the solution. */
     o.deadline -= 0.002 + 6 * r->pass_seconds;
-    if (r->o.improve == INVIT_IMPROVE_SEARCH || !inv_is_plain(r->p)) return search(r, &o, err);
-    if (r->o.improve == INVIT_IMPROVE_NEURAL) return rebuild(r, &o, err);
+    if (r->o.improve == INV_IMPROVE_SEARCH || !inv_is_plain(r->p)) return search(r, &o, err);
+    if (r->o.improve == INV_IMPROVE_NEURAL) return rebuild(r, &o, err);
     /* Both in turn: a round of search, then parts of what it found are rebuilt, and search gets the last
      * word. */
     enum { TURNS = 8 };
@@ -294,21 +281,21 @@ static bool worth_improving(const run *r)
     return !construct_only(r) && !trivial && !cancelled(r);
 }
 
-invit_status invit_solve(const invit_instance *instance, const invit_model *model,
-                         const invit_solve_options *options, invit_solution **solution,
-                         invit_solve_result *result, invit_error *err)
+invit_status inv_solve(const invit_instance *instance, const invit_model *model,
+                       const inv_solve_options *options, invit_solution **solution, inv_solved *result,
+                       invit_error *err)
 {
     invit_status status = INVIT_OK;
     run r = {
-        .p = instance, .model = model, .o = options ? *options : invit_solve_defaults(), .began = inv_now()};
+        .p = instance, .model = model, .o = options ? *options : inv_solve_defaults(), .began = inv_now()};
     *solution = NULL;
     take_control(&r);
     INV_TRY(check_options(&r, err));
     INV_TRY(invit_instance_validate(instance, err));
     r.o.threads = inv_threads(r.o.threads);
     /* A number of iterations alone is meant to be reproducible: no clock then. */
-    if (r.o.seconds < 0) r.o.seconds = r.o.iterations >= 0 ? INFINITY : invit_default_seconds(instance->n);
-    r.deadline = construct_only(&r) ? INFINITY : r.began + r.o.seconds;
+    if (r.o.seconds < 0) r.o.seconds = r.o.iterations >= 0 ? INFINITY : inv_default_seconds(instance->n);
+    r.deadline = construct_only(&r) ? INFINITY : r.began + fmax(1e-3, r.o.seconds - r.o.elapsed);
     if (r.o.start) INV_TRY(check_start(&r, err));
 
     INV_TRY(construct(&r, err));
@@ -316,17 +303,48 @@ invit_status invit_solve(const invit_instance *instance, const invit_model *mode
     r.result.seconds_construct = built - r.began;
     r.result.constructed = inv_length(instance, r.solution);
     r.pass_seconds = inv_now() - built;
-    if (r.o.better) r.o.better(r.o.better_user, built - r.began, r.result.constructed);
-    if (r.o.show) r.o.show(r.o.show_user, built - r.began, r.result.constructed, r.solution);
+    if (r.o.better)
+        r.o.better(r.o.better_user, built - r.began, r.result.constructed,
+                   r.o.with_solution ? r.solution : NULL);
     if (worth_improving(&r)) INV_TRY(improve(&r, err));
     r.result.seconds_improve = inv_now() - built;
     INV_TRY(begin_at_the_first(&r, err));
     INV_TRY(check_and_measure(&r, err));
     r.result.seconds_total = inv_now() - r.began;
     if (result) *result = r.result;
+    r.solution->is_solved = true;
+    r.solution->solved = r.result;
     *solution = r.solution;
     r.solution = NULL;
 done:
     invit_solution_destroy(r.solution);
     return status;
+}
+
+invit_status invit_solve(const invit_instance *instance, const invit_model *model,
+                         const invit_options *options, invit_solution **solution, invit_error *err)
+{
+    return inv_solve(instance, model, options ? &options->o : NULL, solution, NULL, err);
+}
+
+double invit_solution_get(const invit_solution *solution, const char *name)
+{
+    const inv_solved *s = &solution->solved;
+    const struct {
+        const char *name;
+        double value;
+    } told[] = {{"length", s->length},
+                {"length_exact", s->length_exact},
+                {"routes", s->routes},
+                {"construct", s->construct},
+                {"rollouts", s->rollouts},
+                {"decisions", (double)s->decisions},
+                {"constructed", s->constructed},
+                {"iterations", (double)s->iterations},
+                {"seconds_construct", s->seconds_construct},
+                {"seconds_improve", s->seconds_improve},
+                {"seconds_total", s->seconds_total}};
+    for (size_t i = 0; solution->is_solved && i < sizeof told / sizeof *told; i++)
+        if (strcmp(told[i].name, name) == 0) return told[i].value;
+    return NAN;
 }

@@ -7,6 +7,10 @@
 #include "problem/problem.h"
 #include "lab/eval/eval_journal.h"
 #include "lab/eval/tables.h"
+#include "solve/options.h"
+
+/* How to solve: the caller's options, or the policy's rollouts alone. */
+inv_solve_options inv_eval_solve(const invit_eval_options *o);
 
 /* ---- sets (eval_sets.c) ------------------------------------------------------------------------- */
 

@@ -67,7 +67,7 @@ static invit_status train_options(const invit_ablation_options *o, int v, invit_
     const variant *x = &variants[v];
     invit_train_defaults(problem, o->method, t);
     t->minutes = o->minutes;
-    t->seed = (int64_t)o->eval.solve.seed;
+    t->seed = (int64_t)inv_eval_solve(&o->eval).seed;
     t->threads = o->eval.threads;
     t->validate_small = t->validate_large =
         0; /* all the time goes into training, and the last weights count */
@@ -146,8 +146,8 @@ static invit_status measure_variant(const invit_ablation_options *o, inv_comm *c
     invit_status status;
     snprintf(path, sizeof path, "%s/best.safetensors", run);
     /* one file for each way of measuring, so that one table does not stand in the way of another */
-    snprintf(results, sizeof results, "%s/results-%dx%d-%gs.csv", run, e.solve.rollouts, (int)e.solve.decode,
-             e.solve.seconds);
+    inv_solve_options how = inv_eval_solve(&e);
+    snprintf(results, sizeof results, "%s/results-%dx%d-%gs.csv", run, how.rollouts, how.decode, how.seconds);
     INV_TRY(invit_model_load(path, &model, err));
     e.model[problem] = model;
     e.results = results;

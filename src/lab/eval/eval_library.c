@@ -19,7 +19,7 @@
 static bool can_run(const inv_library *lib, const inv_library_item *x)
 {
     return x->instance &&
-           (lib->o->solve.construct != INVIT_CONSTRUCT_INVIT || lib->o->model[x->instance->problem]);
+           (inv_eval_solve(lib->o).construct != INVIT_CONSTRUCT_INVIT || lib->o->model[x->instance->problem]);
 }
 
 static void take_outcome(const inv_library *lib, inv_library_item *x)

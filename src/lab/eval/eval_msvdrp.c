@@ -41,8 +41,6 @@ typedef struct msvdrp_run {
 invit_eval_options invit_eval_defaults(void)
 {
     invit_eval_options o = {.dir = "msvdrp", .data_seed = 1, .reference_effort = 1};
-    o.solve = invit_solve_defaults();
-    o.solve.seconds = 0;
     for (int i = 0; i < INVIT_EVAL_SETS; i++) o.set[i] = true;
     for (int i = 0; i < 4; i++) o.distribution[i] = true;
     return o;
@@ -349,16 +347,17 @@ static void instance_table(const msvdrp_run *run, invit_report *report)
 
 static invit_status check_options(const invit_eval_options *o, invit_error *err)
 {
+    int construct = inv_eval_solve(o).construct;
     for (int k = 0; k < INVIT_EVAL_SETS; k++) {
         invit_problem p = inv_size_classes[k].problem;
         if (!o->set[k] || o->references_only) continue;
-        if (o->solve.construct == INVIT_CONSTRUCT_INVIT && !o->model[p])
+        if (construct == INVIT_CONSTRUCT_INVIT && !o->model[p])
             return inv_fail(err, INVIT_ERR_ARGUMENT, "no model for %s, which %s needs", inv_problem_title(p),
                             inv_size_classes[k].name);
         if (o->model[p] && invit_model_problem(o->model[p]) != p)
             return inv_fail(err, INVIT_ERR_ARGUMENT, "%s is not a model for %s",
                             invit_model_path(o->model[p]), inv_size_classes[k].name);
-        INV_CHECK(inv_construct_check(o->solve.construct, p, err));
+        INV_CHECK(inv_construct_check((invit_construct)construct, p, err));
     }
     if (o->paper_length)
         return inv_fail(err, INVIT_ERR_ARGUMENT,

@@ -1,6 +1,7 @@
 /* Side by side: this solver and other programs on the same instances, with the same limits, in one run. */
 #include "lab/eval/eval_peers.h"
 
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "lab/eval/eval_work.h"
@@ -55,7 +56,7 @@ static invit_status prepare(peers *s, inv_library *lib, invit_error *err)
     }
     s->solvers = o->solver_count + 1;
     s->times = o->time_count ? o->time_count : 1;
-    s->time[0] = o->solve.seconds;
+    s->time[0] = inv_eval_solve(o).seconds;
     for (int i = 0; i < o->time_count; i++) s->time[i] = o->times[i];
     qsort(s->time, (size_t)s->times, sizeof *s->time, rising);
     if (!(s->time[0] > 0))
@@ -63,7 +64,9 @@ static invit_status prepare(peers *s, inv_library *lib, invit_error *err)
                         "other solvers need a time limit: --time SECONDS or --times LIST");
     for (int p = 0; p < 2; p++) {
         invit_eval_options plain = *o;
-        plain.solve.seconds = 0; /* the label without the limit, which is a column */
+        invit_options without = {.o = inv_eval_solve(o)};
+        without.o.seconds = 0; /* the label without the limit, which is a column */
+        plain.solve = &without;
         inv_eval_label(&plain, p, s->own[p], sizeof s->own[p]);
         if (!o->label) snprintf(s->own[p], sizeof s->own[p], "invit");
     }
@@ -106,15 +109,15 @@ static invit_status run_own(const peers *s, const inv_library_item *x, double se
                             invit_error *err)
 {
     invit_control quiet = {.cancel = s->o->control ? s->o->control->cancel : NULL};
-    invit_solve_options solve = s->o->solve;
-    invit_solve_result result = {0};
+    inv_solve_options solve = inv_eval_solve(s->o);
+    inv_solved result = {0};
     invit_solution *solution = NULL;
     double begun = inv_now(), cpu = processor_seconds();
     solve.control = &quiet;
     solve.threads = s->o->threads;
     solve.seconds = seconds;
     invit_status status =
-        invit_solve(x->instance, s->o->model[x->instance->problem], &solve, &solution, &result, err);
+        inv_solve(x->instance, s->o->model[x->instance->problem], &solve, &solution, &result, err);
     invit_solution_destroy(solution);
     *r = (inv_external_result){result.length, result.length_exact, inv_now() - begun,
                                processor_seconds() - cpu};
@@ -129,7 +132,7 @@ static invit_status run_one(const peers *s, const inv_library_item *x, int solve
     inv_external_run run = {.file = own_file ? x->path : NULL,
                             .seconds = s->time[time],
                             .threads = s->threads,
-                            .seed = s->o->solve.seed,
+                            .seed = inv_eval_solve(s->o).seed,
                             .control = s->o->control};
     return inv_external_solve(&s->external[solver - 1], x->instance, &run, r, err);
 }

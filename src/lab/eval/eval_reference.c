@@ -3,6 +3,7 @@
  * NAME.sol.txt holds one solution line an instance, in the order of the set. Beside it, NAME.sol.json says
  * how the lines were made. A file without that companion is somebody else's (LKH-3, HGS, Gurobi, ...): it is
  * used but never added to. */
+#include "base/cancel.h"
 #include "invit_lab.h"
 #include "lab/eval/eval.h"
 

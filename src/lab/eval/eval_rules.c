@@ -43,13 +43,15 @@ invit_status inv_rules_run(const invit_eval_options *o, inv_comm *comm, const in
     invit_eval_options mine = *o;
     mine.results = NULL;
     mine.resume = false;
-    mine.solve.seconds = 0;
-    mine.solve.iterations = 0;
+    invit_options how = {.o = inv_eval_solve(o)};
+    how.o.seconds = 0;
+    how.o.iterations = 0;
+    mine.solve = &how;
     for (int i = 0; i < INV_RULES; i++) {
         result[i] = (inv_rule_result){0};
         bool fits = count > 0 && (task[0].instance->problem == INVIT_TSP ? rules[i].tsp : rules[i].cvrp);
         if (!fits) continue;
-        mine.solve.construct = rules[i].construct;
+        how.o.construct = rules[i].construct;
         INV_CHECK(run_rule(&mine, comm, task, count, &result[i], err));
     }
     return INVIT_OK;

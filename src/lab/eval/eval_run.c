@@ -1,4 +1,5 @@
 /* The run itself: solve, compare with the reference, write it down, go on. */
+#include "base/cancel.h"
 #include "invit_lab.h"
 #include "lab/eval/eval.h"
 
@@ -21,6 +22,14 @@ static uint64_t fingerprint(const struct invit_model *m)
     return h;
 }
 
+inv_solve_options inv_eval_solve(const invit_eval_options *o)
+{
+    if (o->solve) return o->solve->o;
+    inv_solve_options alone = inv_solve_defaults();
+    alone.seconds = 0;
+    return alone;
+}
+
 invit_status inv_eval_key(const invit_eval_options *o, const char *what, char *key, size_t size,
                           invit_error *err)
 {
@@ -29,7 +38,7 @@ invit_status inv_eval_key(const invit_eval_options *o, const char *what, char *k
     static const char *const decodes[] = {"greedy", "sample", "beam", "auto"}, *const improves[] = {"search",
                                                                                                     "neural",
                                                                                                     "both"};
-    const invit_solve_options *s = &o->solve;
+    const inv_solve_options how = inv_eval_solve(o), *s = &how;
     char models[64] = "";
     if (s->construct == INVIT_CONSTRUCT_INVIT)
         for (int p = 0; p < 2; p++)
@@ -53,21 +62,22 @@ void inv_eval_label(const invit_eval_options *o, invit_problem problem, char *la
     static const char *const constructs[] = {
         "", "nearest neighbour", "greedy edges", "space-filling curve", "savings", "", "insertion"};
     const invit_model *m = o->model[problem];
-    const char *name = constructs[o->solve.construct];
+    inv_solve_options how = inv_eval_solve(o);
+    const char *name = constructs[how.construct];
     int n = (int)strlen(name);
     if (o->label) {
         name = o->label;
         n = (int)strlen(name);
-    } else if (o->solve.construct == INVIT_CONSTRUCT_INVIT) {
+    } else if (how.construct == INVIT_CONSTRUCT_INVIT) {
         name = m && m->path ? m->path : "model";
         if (strrchr(name, '/')) name = strrchr(name, '/') + 1;
         const char *dot = strrchr(name, '.');
         n = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
     }
-    if (o->solve.seconds > 0)
-        snprintf(label, size, "%.*s + %gs", n, name, o->solve.seconds);
-    else if (o->solve.seconds != 0 && o->solve.iterations > 0)
-        snprintf(label, size, "%.*s + %lld steps", n, name, (long long)o->solve.iterations);
+    if (how.seconds > 0)
+        snprintf(label, size, "%.*s + %gs", n, name, how.seconds);
+    else if (how.seconds != 0 && how.iterations > 0)
+        snprintf(label, size, "%.*s + %lld steps", n, name, (long long)how.iterations);
     else
         snprintf(label, size, "%.*s", n, name);
 }
@@ -108,14 +118,14 @@ static invit_status solve_task(const invit_eval_options *o, const inv_task *task
     snprintf(r->set, sizeof r->set, "%s", task->set);
     snprintf(r->name, sizeof r->name, "%s", task->name);
     invit_control quiet = {.cancel = o->control ? o->control->cancel : NULL};
-    invit_solve_options s = o->solve;
-    invit_solve_result result = {0};
+    inv_solve_options s = inv_eval_solve(o);
+    inv_solved result = {0};
     invit_solution *solution = NULL;
     invit_error why = {0};
     s.control = &quiet;
     s.threads = o->threads;
     double start = inv_now();
-    invit_status status = invit_solve(p, o->model[p->problem], &s, &solution, &result, &why);
+    invit_status status = inv_solve(p, o->model[p->problem], &s, &solution, &result, &why);
     r->seconds = inv_now() - start;
     invit_solution_destroy(solution);
     if (inv_cancelled(o->control)) return inv_fail(err, INVIT_ERR_CANCELLED, "stopped");

@@ -91,14 +91,3 @@ void inv_set_close(inv_set *set)
     free(set->reference);
     memset(set, 0, sizeof *set);
 }
-
-invit_generate_options invit_generate_defaults(void)
-{
-    return (invit_generate_options){.capacity = 50, .demand_min = 1, .demand_max = 10};
-}
-
-invit_status invit_generate(invit_problem problem, invit_distribution distribution, int64_t size,
-                            uint64_t seed, uint64_t index, invit_instance **out, invit_error *err)
-{
-    return invit_generate_with(problem, distribution, size, seed, index, NULL, out, err);
-}

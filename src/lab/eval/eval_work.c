@@ -1,17 +1,13 @@
 /* Items over threads, and the near-optimal solutions that results are measured against. */
 #include "lab/eval/eval_work.h"
 
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "search/improve.h"
 #include "problem/metric.h"
 
 #include <pthread.h>
-
-bool inv_cancelled(const invit_control *control)
-{
-    return control && control->cancel && *control->cancel;
-}
 
 invit_status inv_stopped(int32_t finished, int32_t count, invit_error *err)
 {

@@ -12,7 +12,6 @@ invit_status inv_for_each(int threads, int32_t first, int32_t count, inv_item_fn
                           const invit_control *control, const char *stage, int32_t *finished,
                           invit_error *err);
 
-bool inv_cancelled(const invit_control *control);
 /* INVIT_ERR_CANCELLED, "stopped after 3 of 8 instances". */
 invit_status inv_stopped(int32_t finished, int32_t count, invit_error *err);
 

@@ -1,6 +1,8 @@
 /* Another program as a solver: its command line, its process, its solution. */
 #include "lab/eval/external.h"
 
+#include "invit_lab.h"
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "lab/eval/eval_work.h"
 

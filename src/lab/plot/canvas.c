@@ -52,16 +52,31 @@ static invit_status cairo_failed(const inv_canvas *c, cairo_status_t status, inv
                     "%s: cannot draw: %s", c->path, cairo_status_to_string(status));
 }
 
+static invit_status check_ending(const char *path, invit_error *err)
+{
+    const char *dot = strrchr(path, '.');
+    if (dot && (strcasecmp(dot, ".svg") == 0 || strcasecmp(dot, ".pdf") == 0 || strcasecmp(dot, ".png") == 0))
+        return INVIT_OK;
+    return inv_fail(err, INVIT_ERR_ARGUMENT, "%s: a picture's name must end in .svg, .png or .pdf", path);
+}
+
 invit_status inv_canvas_open(const char *path, double width, double height, double scale, inv_canvas *c,
                              invit_error *err)
+{
+    inv_outfile *file;
+    memset(c, 0, sizeof *c);
+    INV_CHECK(check_ending(path, err));
+    INV_CHECK(inv_outfile_open(path, &file, err));
+    return inv_canvas_begin(path, file, width, height, scale, c, err);
+}
+
+invit_status inv_canvas_begin(const char *path, inv_outfile *file, double width, double height, double scale,
+                              inv_canvas *c, invit_error *err)
 {
     memset(c, 0, sizeof *c);
     const char *dot = strrchr(path, '.');
     bool svg = dot && strcasecmp(dot, ".svg") == 0, pdf = dot && strcasecmp(dot, ".pdf") == 0;
-    if (!svg && !pdf && !(dot && strcasecmp(dot, ".png") == 0))
-        return inv_fail(err, INVIT_ERR_ARGUMENT, "%s: a picture's name must end in .svg, .png or .pdf", path);
-    *c = (inv_canvas){.path = path, .vector = svg || pdf, .width = width, .height = height};
-    INV_CHECK(inv_outfile_open(path, &c->file, err));
+    *c = (inv_canvas){.path = path, .file = file, .vector = svg || pdf, .width = width, .height = height};
     if (svg) {
         c->surface = cairo_svg_surface_create_for_stream(write_out, c->file, width, height);
     } else if (pdf) {
@@ -119,7 +134,7 @@ static void select_font(cairo_t *cr, double size, bool bold)
     cairo_set_font_size(cr, size);
 }
 
-double inv_text_width(cairo_t *cr, double size, bool bold, const char *text)
+double inv_drawn_width(cairo_t *cr, double size, bool bold, const char *text)
 {
     cairo_text_extents_t extents;
     select_font(cr, size, bold);
@@ -127,9 +142,9 @@ double inv_text_width(cairo_t *cr, double size, bool bold, const char *text)
     return extents.x_advance;
 }
 
-double inv_text(cairo_t *cr, double x, double y, double align, double size, bool bold, const char *text)
+double inv_draw_text(cairo_t *cr, double x, double y, double align, double size, bool bold, const char *text)
 {
-    double width = inv_text_width(cr, size, bold, text);
+    double width = inv_drawn_width(cr, size, bold, text);
     cairo_move_to(cr, x - align * width, y);
     cairo_show_text(cr, text);
     return width;

@@ -117,7 +117,7 @@ static void draw_axes(cairo_t *cr, const inv_chart *c, const axis *ax, const axi
         cairo_stroke(cr);
         inv_set_color(cr, inv_grey, 1);
         tick_text(tick[i], step, c->y_unit ? c->y_unit : "", text, sizeof text);
-        inv_text(cr, ax->from - 6, y + 3.5, 1, SIZE, false, text);
+        inv_draw_text(cr, ax->from - 6, y + 3.5, 1, SIZE, false, text);
     }
     count = find_ticks(ax, (int)fmax(2, (ax->to - ax->from) / 75), tick, ROOM);
     step = count > 1 && !(ax->log && ax->high - ax->low > 0.8) ? tick[1] - tick[0] : 0;
@@ -131,7 +131,7 @@ static void draw_axes(cairo_t *cr, const inv_chart *c, const axis *ax, const axi
         cairo_line_to(cr, x, ay->from + 4);
         cairo_stroke(cr);
         tick_text(tick[i], step, "", text, sizeof text);
-        inv_text(cr, x, ay->from + 15, 0.5, SIZE, false, text);
+        inv_draw_text(cr, x, ay->from + 15, 0.5, SIZE, false, text);
     }
 }
 
@@ -173,7 +173,7 @@ static void draw_legend(cairo_t *cr, const inv_chart *c, const axis *ax, const a
     for (int s = 0; s < c->series_count; s++) {
         if (!c->series[s].name) continue;
         rows++;
-        widest = fmax(widest, inv_text_width(cr, SIZE, false, c->series[s].name));
+        widest = fmax(widest, inv_drawn_width(cr, SIZE, false, c->series[s].name));
     }
     if (rows == 0) return;
     double width = widest + SAMPLE + 16, height = rows * LINE + 6;
@@ -204,7 +204,7 @@ static void draw_legend(cairo_t *cr, const inv_chart *c, const axis *ax, const a
         cairo_line_to(cr, left[best] + 6 + SAMPLE, y - 3.5);
         cairo_stroke(cr);
         inv_set_color(cr, inv_ink, 1);
-        inv_text(cr, left[best] + SAMPLE + 12, y, 0, SIZE, false, c->series[s].name);
+        inv_draw_text(cr, left[best] + SAMPLE + 12, y, 0, SIZE, false, c->series[s].name);
         y += LINE;
     }
 }
@@ -217,15 +217,15 @@ void inv_chart_draw(cairo_t *cr, double x, double y, double width, double height
     find_range(c, &ax, &ay);
     if (c->title) {
         inv_set_color(cr, inv_ink, 1);
-        inv_text(cr, x + 10, y + 18, 0, 13, true, c->title);
+        inv_draw_text(cr, x + 10, y + 18, 0, 13, true, c->title);
     }
     if (c->y_label) {
         inv_set_color(cr, inv_grey, 1);
-        inv_text(cr, x + 10, ay.to - 9, 0, 10, false, c->y_label);
+        inv_draw_text(cr, x + 10, ay.to - 9, 0, 10, false, c->y_label);
     }
     if (c->x_label) {
         inv_set_color(cr, inv_grey, 1);
-        inv_text(cr, (ax.from + ax.to) / 2, y + height - 7, 0.5, 10, false, c->x_label);
+        inv_draw_text(cr, (ax.from + ax.to) / 2, y + height - 7, 0.5, 10, false, c->x_label);
     }
     draw_axes(cr, c, &ax, &ay);
     for (int s = 0; s < c->series_count; s++)

@@ -370,10 +370,10 @@ invit_status invit_plot_runs(const char *const *runs, int count, const char *pat
     char title[128];
     base_name(runs[0], title, sizeof title);
     inv_set_color(canvas.cr, inv_ink, 1);
-    inv_text(canvas.cr, MARGIN + 10, MARGIN + 16, 0, 17, true,
-             o.title      ? o.title
-             : count == 1 ? title
-                          : "Training runs");
+    inv_draw_text(canvas.cr, MARGIN + 10, MARGIN + 16, 0, 17, true,
+                  o.title      ? o.title
+                  : count == 1 ? title
+                               : "Training runs");
     for (int k = 0; k < PANELS; k++) {
         if (lines[k] == 0) continue;
         inv_chart chart = {.title = panels[k].title,

@@ -33,7 +33,7 @@ static void draw_header(cairo_t *cr, const invit_instance *p, const invit_soluti
     bool cvrp = p->problem == INVIT_CVRP;
     const char *title = o->title ? o->title : p->name[0] ? p->name : cvrp ? "CVRP" : "TSP";
     inv_set_color(cr, inv_ink, 1);
-    inv_text(cr, MARGIN, 28, 0, 17, true, title);
+    inv_draw_text(cr, MARGIN, 28, 0, 17, true, title);
     int at = snprintf(facts, sizeof facts, "%s · %s %s", cvrp ? "CVRP" : "TSP",
                       inv_grouped(p->n - cvrp, buffer), cvrp ? "customers" : "nodes");
     if (cvrp)
@@ -51,7 +51,7 @@ static void draw_header(cairo_t *cr, const invit_instance *p, const invit_soluti
         snprintf(facts + at, sizeof facts - (size_t)at, " · NOT FEASIBLE: %.200s", checked->message);
     }
     inv_set_color(cr, inv_grey, 1);
-    inv_text(cr, MARGIN, 47, 0, 11.5, false, facts);
+    inv_draw_text(cr, MARGIN, 47, 0, 11.5, false, facts);
 }
 
 static void draw_map(const inv_map *m, cairo_t *cr, const invit_solution *s)
@@ -90,20 +90,30 @@ static invit_status draw_raster(const inv_map *m, cairo_t *cr, const invit_solut
     return status;
 }
 
-invit_status invit_plot(const invit_instance *p, const invit_solution *s, const char *path,
-                        const invit_plot_options *options, invit_error *err)
+static invit_status check_request(const invit_instance *p, const invit_solution *s, const char *path,
+                                  const invit_plot_options *o, invit_check_result *checked, invit_error *err)
 {
-    invit_plot_options o = options ? *options : invit_plot_defaults();
     if (!p || !path) return inv_fail(err, INVIT_ERR_ARGUMENT, "an instance and a file name are needed");
     if (p->rules && !p->rules->has_xy)
         return inv_fail(err, INVIT_ERR_INPUT, "%s: a picture needs coordinates, and there are distances only",
                         p->name);
-    if (!(o.width >= 100 && o.width <= 10000))
-        return inv_fail(err, INVIT_ERR_ARGUMENT, "the width must be 100 to 10000 points, not %g", o.width);
+    if (!(o->width >= 100 && o->width <= 10000))
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "the width must be 100 to 10000 points, not %g", o->width);
+    if (!s) return INVIT_OK;
+    INV_CHECK(inv_check_nodes(p, s, err));
+    return invit_check(p, s, checked, err);
+}
+
+/* To the file `path`, or to the one that is already open and then closed or abandoned in every case. */
+static invit_status plot(const invit_instance *p, const invit_solution *s, const char *path,
+                         inv_outfile *file, const invit_plot_options *options, invit_error *err)
+{
+    invit_plot_options o = options ? *options : invit_plot_defaults();
     invit_check_result checked = {.feasible = false};
-    if (s) {
-        INV_CHECK(inv_check_nodes(p, s, err));
-        INV_CHECK(invit_check(p, s, &checked, err));
+    invit_status status = check_request(p, s, path, &o, &checked, err);
+    if (status != INVIT_OK) {
+        inv_outfile_abandon(file);
+        return status;
     }
     double known;
     if (isnan(o.best_known) && invit_best_known(p->name, &known)) o.best_known = known;
@@ -111,12 +121,12 @@ invit_status invit_plot(const invit_instance *p, const invit_solution *s, const 
     double map_height = inv_map_height(p, inner), height = HEADER + map_height + MARGIN;
     double scale = o.scale > 0 ? o.scale : p->n > RASTER_ABOVE ? 4 : 2;
     inv_canvas c;
-    INV_CHECK(inv_canvas_open(path, o.width, height * factor, scale, &c, err));
+    INV_CHECK(file ? inv_canvas_begin(path, file, o.width, height * factor, scale, &c, err)
+                   : inv_canvas_open(path, o.width, height * factor, scale, &c, err));
     cairo_scale(c.cr, factor, factor);
     draw_header(c.cr, p, s, &checked, &o);
     inv_map m;
     inv_map_init(&m, p, MARGIN, HEADER, inner, map_height);
-    invit_status status = INVIT_OK;
     if (c.vector && p->n > RASTER_ABOVE)
         status = draw_raster(&m, c.cr, s, scale * factor, path, err);
     else
@@ -126,4 +136,22 @@ invit_status invit_plot(const invit_instance *p, const invit_solution *s, const 
         return status;
     }
     return inv_canvas_close(&c, err);
+}
+
+invit_status invit_plot(const invit_instance *p, const invit_solution *s, const char *path,
+                        const invit_plot_options *options, invit_error *err)
+{
+    return plot(p, s, path, NULL, options, err);
+}
+
+invit_status invit_plot_memory(const invit_instance *p, const invit_solution *s, const char *ending,
+                               const invit_plot_options *options, char **picture, size_t *size,
+                               invit_error *err)
+{
+    inv_outfile *file;
+    *picture = NULL;
+    if (strcmp(ending, ".svg") != 0 && strcmp(ending, ".png") != 0 && strcmp(ending, ".pdf") != 0)
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "a picture is .svg, .png or .pdf, not '%s'", ending);
+    INV_CHECK(inv_outfile_open_memory(picture, size, &file, err));
+    return plot(p, s, ending, file, options, err);
 }

@@ -152,7 +152,7 @@ static void draw_labels(const scene *s, const inv_map *m, cairo_t *cr)
         inv_map_point(m, next == t->action ? 0 : t->neighbour[next], &x, &y);
         if (x < m->left || x > m->left + m->width || y < m->top || y > m->top + m->height) continue;
         snprintf(text, sizeof text, "%.0f %%", 100 * before);
-        double width = inv_text_width(cr, SIZE, true, text);
+        double width = inv_drawn_width(cr, SIZE, true, text);
         for (int side = 0; side < 2; side++) {
             bool right = (x >= lx) == (side == 0);
             double at = x + (right ? 9 : -9);
@@ -163,7 +163,7 @@ static void draw_labels(const scene *s, const inv_map *m, cairo_t *cr)
             cairo_rectangle(cr, b.left, b.top, b.width, b.height);
             cairo_fill(cr);
             inv_set_color(cr, inv_ink, 1);
-            inv_text(cr, at, y + 4, right ? 0 : 1, SIZE, true, text);
+            inv_draw_text(cr, at, y + 4, right ? 0 : 1, SIZE, true, text);
             break;
         }
     }
@@ -224,7 +224,7 @@ static void draw_legend(const scene *s, cairo_t *cr, double y)
             inv_set_color(cr, inv_palette[k == 0 ? 1 : k == 1 ? 2 : 0], 1);
         draw_dot(cr, x + 4, y - 4, k < 2 ? 5 : 3);
         inv_set_color(cr, inv_grey, 1);
-        x += 16 + inv_text(cr, x + 14, y, 0, 11, false, name[k]) + 16;
+        x += 16 + inv_draw_text(cr, x + 14, y, 0, 11, false, name[k]) + 16;
     }
     for (int v = 0; v < s->views; v++) {
         inv_set_color(cr, inv_palette[4], 0.13 + 0.07 * (s->views - 1 - v));
@@ -236,18 +236,18 @@ static void draw_legend(const scene *s, cairo_t *cr, double y)
             snprintf(text, sizeof text, "action view, %d", s->members[v]);
         else
             snprintf(text, sizeof text, "state view, %d", s->members[v]);
-        x += 18 + inv_text(cr, x + 17, y, 0, 11, false, text) + 16;
+        x += 18 + inv_draw_text(cr, x + 17, y, 0, 11, false, text) + 16;
     }
     /* the scale of probabilities */
     double bar = 150, right = PAGE_WIDTH - MARGIN - 40;
-    inv_text(cr, right - bar - 10, y, 1, 11, false, "probability  0 %");
+    inv_draw_text(cr, right - bar - 10, y, 1, 11, false, "probability  0 %");
     for (int i = 0; i < 75; i++) {
         inv_set_color(cr, probability_color(i / 74.0), 1);
         cairo_rectangle(cr, right - bar + i * bar / 75, y - 10, bar / 75 + 0.5, 11);
         cairo_fill(cr);
     }
     inv_set_color(cr, inv_grey, 1);
-    inv_text(cr, right + 6, y, 0, 11, false, "100 %");
+    inv_draw_text(cr, right + 6, y, 0, 11, false, "100 %");
 }
 
 static void draw_header(const scene *s, cairo_t *cr, const char *title)
@@ -255,12 +255,15 @@ static void draw_header(const scene *s, cairo_t *cr, const char *title)
     char text[256], buffer[32];
     bool cvrp = s->p->problem == INVIT_CVRP;
     inv_set_color(cr, inv_ink, 1);
-    inv_text(cr, MARGIN, 28, 0, 17, true, title ? title : s->p->name[0] ? s->p->name : "INViT, one decision");
+    inv_draw_text(cr, MARGIN, 28, 0, 17, true,
+                  title           ? title
+                  : s->p->name[0] ? s->p->name
+                                  : "INViT, one decision");
     snprintf(text, sizeof text, "%s · %s %s · decision %lld: from node %d to %s %d", cvrp ? "CVRP" : "TSP",
              inv_grouped(s->p->n - cvrp, buffer), cvrp ? "customers" : "nodes", (long long)s->step->step,
              (int)s->step->last, cvrp && s->step->chosen == 0 ? "the depot," : "node", (int)s->step->chosen);
     inv_set_color(cr, inv_grey, 1);
-    inv_text(cr, MARGIN, 47, 0, 11.5, false, text);
+    inv_draw_text(cr, MARGIN, 47, 0, 11.5, false, text);
 }
 
 /* The farthest member of each view, on the page. */

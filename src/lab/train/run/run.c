@@ -2,6 +2,8 @@
  * weights. */
 #include "lab/train/run/trainer.h"
 
+#include "base/cancel.h"
+
 #include "base/clock.h"
 
 #include <errno.h>
@@ -306,7 +308,7 @@ static decision decide(run *r)
     decision d = {.seconds = inv_now() - t->session};
     /* soon at first, so that the schedule is planned from a measured rate, then ever less often */
     double wait = fmin(t->task.o->checkpoint, fmax(0.25, r->saved - r->session_start));
-    d.stop = t->control && t->control->cancel && *t->control->cancel;
+    d.stop = inv_cancelled(t->control);
     d.save = d.seconds >= r->saved + wait;
     d.finished = t->task.o->steps > 0 ? t->s.step >= t->task.o->steps : d.seconds >= 60 * t->task.o->minutes;
     inv_comm_broadcast(t->comm, &d, sizeof d);
