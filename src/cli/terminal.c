@@ -3,6 +3,7 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -20,10 +21,12 @@ static void on_signal(int signal)
 {
     inv_set_flag(&cancel);
     if (signal != SIGINT) return;
+    int kept = errno; /* the code that was interrupted may be about to read it */
     struct sigaction usual;
     memset(&usual, 0, sizeof usual);
     usual.sa_handler = SIG_DFL;
     sigaction(SIGINT, &usual, NULL); /* the second Ctrl-C ends the program */
+    errno = kept;
 }
 
 const volatile int *cli_cancel_flag(void)

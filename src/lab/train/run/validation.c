@@ -66,7 +66,7 @@ static bool read_lengths(const char *path, double *length, int32_t count)
 {
     json_error_t where;
     json_t *root = json_load_file(path, 0, &where);
-    bool fine = root && json_is_array(root) && json_array_size(root) == (size_t)count;
+    bool fine = json_is_array(root) && json_array_size(root) == (size_t)count;
     for (int32_t i = 0; fine && i < count; i++) {
         length[i] = json_number_value(json_array_get(root, (size_t)i));
         fine = length[i] > 0;
