@@ -89,8 +89,10 @@ static answer solve(const cvrp *p, double effort, uint64_t seed)
     memset(&a, 0, sizeof a);
     invit_error err;
     assert_int_equal(inv_expert_create(&t, &err), INVIT_OK);
-    assert_int_equal(ask(t, &(inv_cvrp_request){p->xy, p->demand, p->n, p->capacity, p->open, p->open_load, effort, seed}, &a, &err),
-                     INVIT_OK);
+    assert_int_equal(
+        ask(t, &(inv_cvrp_request){p->xy, p->demand, p->n, p->capacity, p->open, p->open_load, effort, seed},
+            &a, &err),
+        INVIT_OK);
     inv_expert_destroy(t);
     check(p, &a);
     return a;
@@ -180,8 +182,9 @@ static void the_same_seed_gives_the_same_answer(void **state)
     for (int i = 0; i < 2; i++) { /* a used expert answers like a fresh one */
         const cvrp *c = i ? &p : &other;
         memset(&a, 0, sizeof a);
-        assert_int_equal(ask(t, &(inv_cvrp_request){c->xy, c->demand, c->n, c->capacity, 0, 0, 0.2, 3}, &a, &err),
-                         INVIT_OK);
+        assert_int_equal(
+            ask(t, &(inv_cvrp_request){c->xy, c->demand, c->n, c->capacity, 0, 0, 0.2, 3}, &a, &err),
+            INVIT_OK);
     }
     inv_expert_destroy(t);
     assert_int_equal(a.routes, b.routes);
@@ -231,17 +234,14 @@ static void nonsense_is_refused(void **state)
     invit_error err;
     assert_int_equal(inv_expert_create(&t, &err), INVIT_OK);
     p.demand[2] = 11;
-    assert_int_equal(
-        ask(t, &(inv_cvrp_request){p.xy, p.demand, p.n, 10, 0, 0, 1, 0}, &a, &err),
-        INVIT_ERR_ARGUMENT);
+    assert_int_equal(ask(t, &(inv_cvrp_request){p.xy, p.demand, p.n, 10, 0, 0, 1, 0}, &a, &err),
+                     INVIT_ERR_ARGUMENT);
     assert_non_null(strstr(err.message, "customer 2"));
     p.demand[2] = 1;
-    assert_int_equal(
-        ask(t, &(inv_cvrp_request){p.xy, p.demand, p.n, 10, 5, 0, 1, 0}, &a, &err),
-        INVIT_ERR_ARGUMENT);
-    assert_int_equal(
-        ask(t, &(inv_cvrp_request){p.xy, p.demand, p.n, 10, 1, 11, 1, 0}, &a, &err),
-        INVIT_ERR_ARGUMENT);
+    assert_int_equal(ask(t, &(inv_cvrp_request){p.xy, p.demand, p.n, 10, 5, 0, 1, 0}, &a, &err),
+                     INVIT_ERR_ARGUMENT);
+    assert_int_equal(ask(t, &(inv_cvrp_request){p.xy, p.demand, p.n, 10, 1, 11, 1, 0}, &a, &err),
+                     INVIT_ERR_ARGUMENT);
     inv_expert_destroy(t);
 }
 

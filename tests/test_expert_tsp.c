@@ -61,10 +61,12 @@ static void every_size_gives_a_valid_tour(void **state)
                 if (kind == 2) xy[2 * i] = xy[2 * i + 1] = 0.25;                /* one point        */
                 if (kind == 3 && i % 2) memcpy(xy + 2 * i, xy, 2 * sizeof *xy); /* many duplicates */
             }
-            assert_int_equal(inv_expert_tsp(t, &(inv_tsp_request){xy, n, -1, -1, 1, 1}, tour, &length, NULL), INVIT_OK);
+            assert_int_equal(inv_expert_tsp(t, &(inv_tsp_request){xy, n, -1, -1, 1, 1}, tour, &length, NULL),
+                             INVIT_OK);
             assert_tour(xy, tour, n, length);
             if (n < 2) continue;
-            assert_int_equal(inv_expert_tsp(t, &(inv_tsp_request){xy, n, n - 1, 0, 1, 1}, tour, &length, NULL), INVIT_OK);
+            assert_int_equal(
+                inv_expert_tsp(t, &(inv_tsp_request){xy, n, n - 1, 0, 1, 1}, tour, &length, NULL), INVIT_OK);
             assert_tour(xy, tour, n, length);
             assert_true(has_edge(tour, n, n - 1, 0));
         }
@@ -97,7 +99,8 @@ static void small_tours_are_optimal(void **state)
     for (int n = 4; n <= 11; n++)
         for (uint64_t seed = 0; seed < 5; seed++) {
             random_points(xy, n, seed);
-            assert_int_equal(inv_expert_tsp(t, &(inv_tsp_request){xy, n, -1, -1, 5, 1}, tour, &length, NULL), INVIT_OK);
+            assert_int_equal(inv_expert_tsp(t, &(inv_tsp_request){xy, n, -1, -1, 5, 1}, tour, &length, NULL),
+                             INVIT_OK);
             for (int i = 0; i < n; i++) order[i] = i;
             double best = shortest(xy, n, order, 1, 0, INFINITY);
             assert_true(fabs(best - length) < 1e-9);
@@ -118,10 +121,12 @@ static void hundred_nodes_are_near_optimal_and_reproducible(void **state)
     assert_int_equal(inv_expert_create(&u, NULL), INVIT_OK);
     for (int i = 0; i < COUNT; i++) {
         random_points(xy, N, (uint64_t)i);
-        assert_int_equal(inv_expert_tsp(t, &(inv_tsp_request){xy, N, -1, -1, 1, 5}, tour, &length, NULL), INVIT_OK);
+        assert_int_equal(inv_expert_tsp(t, &(inv_tsp_request){xy, N, -1, -1, 1, 5}, tour, &length, NULL),
+                         INVIT_OK);
         sum += length;
         if (i % 10) continue;
-        assert_int_equal(inv_expert_tsp(u, &(inv_tsp_request){xy, N, -1, -1, 1, 5}, other, &again, NULL), INVIT_OK);
+        assert_int_equal(inv_expert_tsp(u, &(inv_tsp_request){xy, N, -1, -1, 1, 5}, other, &again, NULL),
+                         INVIT_OK);
         assert_memory_equal(tour, other, sizeof tour);
         assert_true(length == again);
     }
@@ -138,8 +143,10 @@ static void impossible_requests_are_refused(void **state)
     int32_t tour[2];
     invit_error err;
     assert_int_equal(inv_expert_create(&t, NULL), INVIT_OK);
-    assert_int_equal(inv_expert_tsp(t, &(inv_tsp_request){xy, 0, -1, -1, 1, 1}, tour, &length, &err), INVIT_ERR_ARGUMENT);
-    assert_int_equal(inv_expert_tsp(t, &(inv_tsp_request){xy, 2, 0, 2, 1, 1}, tour, &length, &err), INVIT_ERR_ARGUMENT);
+    assert_int_equal(inv_expert_tsp(t, &(inv_tsp_request){xy, 0, -1, -1, 1, 1}, tour, &length, &err),
+                     INVIT_ERR_ARGUMENT);
+    assert_int_equal(inv_expert_tsp(t, &(inv_tsp_request){xy, 2, 0, 2, 1, 1}, tour, &length, &err),
+                     INVIT_ERR_ARGUMENT);
     inv_expert_destroy(t);
 }
 

@@ -110,7 +110,7 @@ static void check_gemm_bf16(const inv_kernels *k)
             memcpy(before, C, (size_t)(M * ldc) * sizeof *C);
             inv_epilogue epilogue = mode == 1 ? INV_RELU : mode == 2 ? INV_ADD : INV_STORE;
             k->gemm_bf16(M, N, K, A, lda, B, C, ldc, mode == 0 ? NULL : bias, epilogue,
-                          mode == 3 ? mask : NULL);
+                         mode == 3 ? mask : NULL);
             for (int m = 0; m < M; m++) {
                 for (int n = 0; n < N; n++) {
                     double s = mode == 0 ? 0 : (double)bias[n];

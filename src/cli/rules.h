@@ -7,7 +7,8 @@
 #include "cli/options.h"
 
 typedef struct cli_rules {
-    const char *matrix, *durations, *vehicles, *start_node, *end_node, *max_length, *max_duration, *max_stops, *speed;
+    const char *matrix, *durations, *vehicles, *start_node, *end_node, *max_length, *max_duration, *max_stops,
+        *speed;
     bool open;
 } cli_rules;
 
