@@ -25,9 +25,9 @@ export function fillFields(instance) {
   if (leave > 0 && instance.clock) $("leave").value = `${Math.floor(leave / 60)}:${String(Math.round(leave % 60)).padStart(2, "0")}`;
   $("speed").value = plain(instance.speed);
   $("open").checked = Boolean(instance.open);
-  const windows = instance.time_windows?.filter((w) => w && (w[0] > 0 || w[1] != null)).length ?? 0;
+  const windows = instance.time_windows?.filter((w, i) => i > 0 && w && (w[0] > 0 || w[1] != null)).length ?? 0;
   $("windows").hidden = !windows;
-  $("windows").textContent = `${windows} stops have time windows`;
+  $("windows").textContent = `${windows} ${windows === 1 ? "stop has a time window" : "stops have time windows"}`;
 }
 
 // The instance with what the fields say. A service time per stop stays unless the field has one for all.
