@@ -202,6 +202,7 @@ typedef struct invit_generate_options {
                          * grids, as in TSPLIB. CVRP: instead of the above, capacity, demands and depot are drawn as for
                          * CVRPLIB's X set: routes of 3 to 25 customers, seven kinds of demands, the depot in the
                          * centre, in a corner or anywhere */
+    double route_size; /* CVRP like the library's: customers that fit into a route on average; 0: drawn (0) */
 } invit_generate_options;
 
 /* Instance `index` of the stream `seed`: `size` nodes (CVRP: customers, plus a depot) in the unit square. The same

@@ -350,6 +350,28 @@ static void library_instances_vary_like_the_library(void **state)
 
 /* Half of the nodes and more are in patches, so nearest neighbours are at very different distances, where a
  * uniform instance has nearly none ten times as near as the middle one; nowhere do two nodes coincide. */
+static void routes_are_as_long_as_asked(void **state)
+{
+    (void)state;
+    const double asked[] = {4, 90, 1e9};
+    for (int j = 0; j < 3; j++)
+        for (uint64_t i = 0; i < 20; i++) {
+            invit_generate_options o = {.like_library = true, .route_size = asked[j]};
+            invit_instance *p;
+            assert_int_equal(invit_generate_with(INVIT_CVRP, INVIT_UNIFORM, 400, 1, i, &o, &p, NULL),
+                             INVIT_OK);
+            double sum = 0;
+            for (int32_t v = 1; v < p->n; v++) sum += p->demand[v];
+            double capacity = fmin(ceil(asked[j] * sum / 400), INT32_MAX);
+            assert_true((double)p->capacity >= capacity && (double)p->capacity <= fmax(capacity, 100));
+            invit_instance_destroy(p);
+        }
+    invit_generate_options wrong = {.like_library = true, .route_size = -1};
+    invit_instance *p;
+    assert_int_equal(invit_generate_with(INVIT_CVRP, INVIT_UNIFORM, 400, 1, 0, &wrong, &p, NULL),
+                     INVIT_ERR_ARGUMENT);
+}
+
 static void library_tours_have_dense_places(void **state)
 {
     (void)state;
@@ -419,6 +441,7 @@ int main(void)
         cmocka_unit_test(implosion_draws_nodes_together),
         cmocka_unit_test(demands_are_uniform_on_their_range),
         cmocka_unit_test(library_instances_vary_like_the_library),
+        cmocka_unit_test(routes_are_as_long_as_asked),
         cmocka_unit_test(library_tours_have_dense_places),
         cmocka_unit_test(depots_are_placed_as_described),
         cmocka_unit_test(nonsense_is_refused),

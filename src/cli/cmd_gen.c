@@ -15,6 +15,7 @@ typedef struct values {
     int64_t size, count, capacity;
     int dist, format, demand_min, demand_max;
     bool like_library;
+    double route_size;
     double scale;
     const char *output;
     cli_common common;
@@ -105,6 +106,15 @@ static const cli_option options[] = {
      .help = "more like the libraries: TSP: dense patches, rows and grids, as in TSPLIB; CVRP: capacity, "
              "demands and depot as in CVRPLIB's X set: routes of 3 to 25 customers, seven kinds of demands, "
              "depots in the centre, in a corner or anywhere"},
+    {.name = "route-size",
+     .modes = CVRP,
+     .type = CLI_DOUBLE,
+     .offset = offsetof(values, route_size),
+     .metavar = "C",
+     .fallback = "drawn, 3 to 25",
+     .min = 1,
+     .max = 1e9,
+     .help = "CVRP with --library: customers that fit into a route on average; 50 to 200 are long routes"},
     CLI_QUIET(values, common),
     CLI_END,
 };
@@ -131,7 +141,8 @@ static invit_status generate(const values *v, invit_problem problem, int64_t ind
     invit_generate_options o = {.capacity = v->capacity,
                                 .demand_min = v->demand_min,
                                 .demand_max = v->demand_max,
-                                .like_library = v->like_library};
+                                .like_library = v->like_library,
+                                .route_size = v->route_size};
     return invit_generate_with(problem, (invit_distribution)v->dist, v->size, v->common.seed, (uint64_t)index,
                                &o, out, err);
 }
@@ -385,6 +396,8 @@ int cmd_gen(int argc, char **argv)
     for (int i = 0; i < 3 && code == CLI_GO && v.like_library; i++)
         if (cli_given(&args, ranges[i]))
             code = cli_bad_usage("--library draws what --%s would set; give one of them", ranges[i]);
+    if (code == CLI_GO && cli_given(&args, "route-size") && !v.like_library)
+        code = cli_bad_usage("--route-size sets what --library draws; without it, --capacity does");
     if (code == CLI_GO)
         code = 1 << kind == MSVDRP ? gen_msvdrp(&v) : gen_set(&v, kind ? INVIT_CVRP : INVIT_TSP);
     cli_args_free(&args);

@@ -157,7 +157,7 @@ static double draw_route_size(inv_rng *rng)
 
 /* What the X instances of CVRPLIB vary (Uchoa et al., New benchmark instances for the capacitated vehicle
  * routing problem, 2017), on top of where the customers are. */
-static void vary_vehicles(inv_rng *rng, invit_instance *p)
+static void vary_vehicles(inv_rng *rng, double route_size, invit_instance *p)
 {
     enum { CENTRE, CORNER, ANYWHERE };
     enum { BY_QUADRANT = 5, MOSTLY_SMALL };
@@ -165,6 +165,7 @@ static void vary_vehicles(inv_rng *rng, invit_instance *p)
     uint32_t depot = inv_rng_below(rng, ANYWHERE + 1), kind = inv_rng_below(rng, MOSTLY_SMALL + 1);
     double size = draw_route_size(rng), small = 0.7 + 0.25 * inv_rng_double(rng), sum = 0;
     int32_t largest = 0;
+    if (route_size > 0) size = route_size;
     if (depot != ANYWHERE) p->xy[0] = p->xy[1] = depot == CENTRE ? 0.5 : 0;
     min_max_scale(p->xy, p->n);
     for (int32_t i = 1; i < p->n; i++) {
@@ -185,7 +186,7 @@ static void vary_vehicles(inv_rng *rng, invit_instance *p)
         if (p->demand[i] > largest) largest = p->demand[i];
         sum += p->demand[i];
     }
-    p->capacity = (int64_t)ceil(size * sum / (p->n - 1));
+    p->capacity = (int64_t)fmin(ceil(size * sum / (p->n - 1)), INT32_MAX);
     if (p->capacity < largest) p->capacity = largest;
 }
 
@@ -210,6 +211,9 @@ static invit_status check_request(invit_problem problem, invit_distribution dist
          o->capacity < 1 || o->capacity > INT32_MAX))
         return inv_fail(err, INVIT_ERR_ARGUMENT, "demands %d..%d do not fit 0..%lld (the capacity)",
                         o->demand_min, o->demand_max, (long long)o->capacity);
+    if (!(o->route_size >= 0 && o->route_size <= 1e9))
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "%g customers in a route: expected 0 (drawn) or up to 1e9",
+                        o->route_size);
     return INVIT_OK;
 }
 
@@ -237,7 +241,7 @@ invit_status invit_generate_with(invit_problem problem, invit_distribution distr
     }
     min_max_scale(p->xy, p->n);
     if (cvrp && options->like_library) {
-        vary_vehicles(&rng, p);
+        vary_vehicles(&rng, options->route_size, p);
     } else if (options->like_library) {
         lay_patches(&rng, p->xy, p->n);
         min_max_scale(p->xy, p->n);
