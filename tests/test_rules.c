@@ -372,6 +372,22 @@ static void rounding_is_right_at_its_edges(void **state)
     }
 }
 
+static void a_run_stops_when_nothing_gets_better(void **state)
+{
+    (void)state;
+    invit_instance *p = draw(WINDOWS, 3);
+    invit_solution *s;
+    inv_solved result = {0};
+    inv_solve_options o = inv_solve_defaults();
+    o.seconds = 600;
+    o.stop_after = 0.3;
+    o.threads = 1;
+    assert_int_equal(inv_solve(p, NULL, &o, &s, &result, NULL), INVIT_OK);
+    assert_true(result.seconds_total < 300);
+    invit_solution_destroy(s);
+    invit_instance_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -381,6 +397,7 @@ int main(void)
         cmocka_unit_test(the_checker_names_stop_and_rule),
         cmocka_unit_test(every_combination_is_solved_to_the_optimum),
         cmocka_unit_test(stops_tell_times_and_read_back),
+        cmocka_unit_test(a_run_stops_when_nothing_gets_better),
         cmocka_unit_test(rounding_is_right_at_its_edges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

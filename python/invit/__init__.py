@@ -326,7 +326,7 @@ def solve(coords: Optional[Union[Coords, Instance]] = None, demands: Optional[Se
           capacity: Optional[float] = None, *,
           time: Optional[float] = None, rollouts: Optional[int] = None, seed: int = 1, threads: int = 0,
           metric: Optional[str] = None, model: Optional[Union[Model, str, "os.PathLike[str]"]] = None,
-          construct: Optional[str] = None,
+          construct: Optional[str] = None, stop_after: Optional[float] = None,
           progress: Optional[Callable[[Progress], Optional[bool]]] = None, **rules: Any) -> Solution:
     """Solves an instance given as arrays (or an Instance) and returns a checked Solution.
 
@@ -335,6 +335,7 @@ def solve(coords: Optional[Union[Coords, Instance]] = None, demands: Optional[Se
     time: seconds in all; 0 constructs only; None chooses by size.  rollouts: how many constructions; the best wins.
     progress: called now and then; returning False stops, and the best solution so far is the answer (an InvitError
     when there is none yet). Ctrl-C stops too, with KeyboardInterrupt.
+    stop_after: stop when there was nothing better for so many seconds.
     metric: how edges are measured ("exact" if not given); an Instance has its own.
     model: a Model, its file or the name of bundled weights.
     construct: "invit" (default when there are weights), "nearest", "greedy", "space-filling" or "savings".
@@ -360,7 +361,7 @@ def solve(coords: Optional[Union[Coords, Instance]] = None, demands: Optional[Se
     if time is not None:
         if not (time >= 0 and math.isfinite(time)):
             raise InvitError(f"time must be a number of seconds >= 0, not {time!r}")
-    wanted = {"construct": construct or "invit", "time": time, "rollouts": rollouts or None,
+    wanted = {"construct": construct or "invit", "time": time, "rollouts": rollouts or None, "stop-after": stop_after,
               "seed": _whole("seed", seed, 0, _UINT64), "threads": _whole("threads", threads, 0, 4096)}
     if rollouts is not None:
         _whole("rollouts", rollouts, 0, _INT32)

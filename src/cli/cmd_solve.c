@@ -53,6 +53,7 @@ static const cli_option options[] = {
      .fallback = "",
      .help = "begin with the solution in FILE (.tour, .sol)"},
     CLI_SOLVE(solve_values, solve, "target"),
+    CLI_SOLVE(solve_values, solve, "stop-after"),
     {.name = "index",
      .letter = 'i',
      .type = CLI_INT64,

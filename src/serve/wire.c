@@ -243,12 +243,33 @@ static void write_rules(const invit_instance *p, json_t *o)
     if (invit_instance_get(p, "clock") == 1) json_object_set_new(o, "clock", json_true());
 }
 
+/* What only the library's JSON problems have: matrices, and the ends of a path. */
+static invit_status read_as_a_file(const json_t *object, int64_t max_nodes, invit_instance **out,
+                                   invit_error *err)
+{
+    const json_t *coords = json_object_get(object, "coords");
+    size_t n = json_array_size(coords ? coords : json_object_get(object, "distances"));
+    invit_reader *reader = NULL;
+    if ((int64_t)n > max_nodes)
+        return refuse(err, "%zu nodes are more than this server takes (%lld)", n, (long long)max_nodes);
+    char *text = json_dumps(object, JSON_COMPACT);
+    invit_status status =
+        text ? invit_reader_open_memory(text, strlen(text), "instance", &reader, err) : INVIT_ERR_MEMORY;
+    if (status == INVIT_OK) status = invit_reader_next(reader, out, err);
+    invit_reader_close(reader);
+    free(text);
+    return status;
+}
+
 invit_status wire_read_instance(const json_t *object, int64_t max_nodes, invit_instance **out,
                                 invit_error *err)
 {
     *out = NULL;
     if (!json_is_object(object)) return refuse(err, "\"instance\" must be a JSON object with \"coords\"");
     int problem, metric;
+    if (json_object_get(object, "distances") || json_object_get(object, "durations") ||
+        json_object_get(object, "start_node") || json_object_get(object, "end_node"))
+        return read_as_a_file(object, max_nodes, out, err);
     invit_status status = wire_only(object,
                                     "problem name coords demands capacity metric labels vehicles max_length "
                                     "max_duration max_stops open speed service time_windows clock",

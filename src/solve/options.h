@@ -30,6 +30,7 @@ typedef struct inv_solve_options {
     double elapsed;               /* of these, already spent when the call begins (0)                */
     int64_t iterations;           /* improvement steps instead of a time limit; < 0: no limit (-1)   */
     int improve;                  /* an inv_improve_kind (SEARCH)                                    */
+    double stop_after;            /* seconds without a better solution after which to stop; 0: never (0) */
     double target;                /* stop at this length; 0: never (0)                               */
     int threads;                  /* 0: all cores (0)                                                */
     uint64_t seed;                /* (1)                                                             */

@@ -31,6 +31,8 @@ typedef struct run {
     double began, deadline; /* deadline is INFINITY without a time limit       */
     double pass_seconds;    /* how long one pass over the solution takes       */
     invit_control control;  /* the caller's, with time counted from the beginning of the call */
+    volatile int stop; /* what the stages look at: set by the caller's cancel, or when nothing was better */
+    double best, best_at; /* for stop_after: the best length in improvement, and since when */
     invit_solution *solution;
     inv_solved result;
 } run;
@@ -42,16 +44,27 @@ static bool cancelled(const run *r)
 
 static void pass_on_progress(void *user, const invit_progress *p)
 {
-    const run *r = user;
+    run *r = user;
     invit_progress progress = *p;
-    progress.elapsed = inv_now() - r->began; /* the stages' own clocks began later */
-    r->o.control->progress(r->o.control->user, &progress);
+    double now = inv_now();
+    progress.elapsed = now - r->began; /* the stages' own clocks began later */
+    if (r->o.control && r->o.control->progress) r->o.control->progress(r->o.control->user, &progress);
+    if (!(r->o.stop_after > 0)) return;
+    if (r->o.control && r->o.control->cancel && *r->o.control->cancel) r->stop = 1;
+    if (strcmp(p->stage, "improve") != 0 || p->best < r->best || r->best_at == 0) {
+        r->best_at = now;
+        r->best = strcmp(p->stage, "improve") == 0 ? p->best : INFINITY;
+    } else if (now - r->best_at > r->o.stop_after) {
+        r->stop = 1;
+    }
 }
 
 static void take_control(run *r)
 {
     if (r->o.control) r->control = *r->o.control;
-    if (r->control.progress) r->control.progress = pass_on_progress, r->control.user = r;
+    if (r->control.progress || r->o.stop_after > 0)
+        r->control.progress = pass_on_progress, r->control.user = r;
+    if (r->o.stop_after > 0) r->control.cancel = &r->stop; /* progress is told ten times a second */
 }
 
 static bool construct_only(const run *r)
@@ -70,6 +83,8 @@ static invit_status check_options(const run *r, invit_error *err)
     if (o->decode == INV_DECODE_BEAM && (o->beam < 1 || o->beam > MAX_BEAM))
         return inv_fail(err, INVIT_ERR_ARGUMENT, "the beam's width must be 1 to %d, not %d", MAX_BEAM,
                         o->beam);
+    if (!(o->stop_after >= 0))
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "stop_after must be 0 (never) or a number of seconds");
     if (isnan(o->seconds)) return inv_fail(err, INVIT_ERR_ARGUMENT, "the time limit is not a number");
     if (!inv_is_plain(r->p)) return INVIT_OK; /* the policy knows no rules */
     bool policy = (o->construct == INVIT_CONSTRUCT_INVIT && !o->start) ||
