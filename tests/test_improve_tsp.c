@@ -205,8 +205,9 @@ static void the_length_does_not_drift(void **state)
     assert_int_equal(inv_lk_reserve(&lk, N, K, NULL), INVIT_OK);
     lk.n = N;
     lk.metric = INVIT_EXACT;
-    lk.fix_a = 3;
-    lk.fix_b = 4;
+    for (int i = 0; i < N; i++) lk.mate[i] = -1;
+    lk.mate[3] = 4;
+    lk.mate[4] = 3;
     memcpy(lk.xy, p->xy, 2 * N * sizeof *lk.xy);
     memcpy(lk.neighbour, nb.node, N * K * sizeof *nb.node);
     inv_lk_begin(&lk);

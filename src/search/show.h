@@ -9,6 +9,12 @@ typedef struct inv_shown {
     double at, length; /* when and what was shown last */
 } inv_shown;
 
+/* Whether inv_show would show a solution of this length now. */
+static inline bool inv_show_due(const inv_improve_options *o, const inv_shown *last, double length)
+{
+    return o->on_solution && length < last->length * (1 - 1e-12) && inv_now() - last->at >= 0.1;
+}
+
 /* Shows a whole, feasible solution if it is better than the last one shown and that was a tenth of a second
  * ago. From the thread that called the improver, while nobody changes the solution. */
 static inline void inv_show(const inv_improve_options *o, inv_shown *last, double length,

@@ -1,195 +1,255 @@
-/* Chained Lin-Kernighan in rounds. A round cuts the tour into one stretch per thread, at a place that changes
- * from round to round; each thread improves its own stretch between fixed ends, with one kick at every node
- * in the order of the tour, so that what it touches stays in cache however large the instance. No round waits
- * for the clock, so with a given number of kicks the result depends on seed and thread count alone. */
+/* Chained Lin-Kernighan in rounds. A round cuts the tour into pieces that fit the cache, at places that change
+ * from round to round; threads take piece after piece, and their results are joined. With a given number of
+ * kicks no round looks at the clock, and the result depends on the seed alone (and on the number of threads
+ * where there are too few nodes to keep all of them busy with pieces of the usual size). */
 #include "search/tsp_search.h"
 
+#include "base/clock.h"
 #include "base/parallel.h"
+#include "search/tsp_pieces.h"
 #include "problem/metric.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOKS = 32, KICKS = 8, SMALLEST_STRETCH = 100 };
+enum { LOOKS = 32, KICKS = 8, PIECE = 10000, SMALLEST_PIECE = 1000, WIDER = 10, MOST_ROUNDS = 8 };
+/* The mean distance of neighbours, as a share of the distance to the last one listed. */
+static const double list_radius = 0.6;
+/* Core-seconds per node that make another round worth its cost. */
+static const double worth_a_round = 30e-6;
 
-typedef struct stretch {
-    inv_lk lk;
-    int32_t *node; /* [count] what the search's nodes are called outside */
-    int32_t from, count;
-    int64_t kicks, kicked; /* to make, made                                       */
-    inv_rng rng;
-    double before;       /* length when loaded                                  */
-    _Atomic double gain; /* so far, for the report                              */
-} stretch;
+typedef struct worker {
+    inv_piece piece;
+    int64_t kicks;       /* made in this round                 */
+    double kick_seconds; /* spent on kicks, all rounds ...     */
+    int64_t timed_kicks; /* ... and how many they were         */
+    double finished;     /* gain of the pieces that are done   */
+    _Atomic double gain; /* in this round, for the report      */
+    invit_status status;
+} worker;
 
 typedef struct chain {
     inv_tsp_search *s;
-    int threads;
-    int32_t *place; /* [n] position of each node in s->order                       */
-    uint8_t *look;  /* [n] nodes to look at again: by node                         */
-    stretch *part;  /* [threads]                                                   */
+    inv_pieces q;
+    worker *team;
+    uint64_t round;
+    int64_t kicks;        /* of the round; 0: none, -1: by the clock      */
+    double until;         /* inv_now() when a round by the clock should end */
+    atomic_int next;      /* piece                                        */
+    _Atomic int64_t left; /* nodes in pieces not begun                    */
 } chain;
 
-void inv_tsp_load(inv_lk *lk, const inv_tsp_search *s, const int32_t *order, const int32_t *place,
-                  int32_t from, int32_t count)
+/* What was gained may shrink a little when cycles are joined: what is told must not be better than the truth. */
+static void report(chain *c, worker *w, int member)
 {
-    int32_t n = s->p->n, k = s->nb->k;
-    lk->n = count;
-    lk->metric = s->p->metric;
-    lk->matrix = s->p->rules ? s->p->rules->distance : NULL;
-    lk->stride = (size_t)n;
-    lk->fix_a = count < n ? count - 1 : -1;
-    lk->fix_b = count < n ? 0 : -1;
-    for (int32_t i = 0; i < count; i++) {
-        int32_t at = from + i < n ? from + i : from + i - n, v = order[at];
-        if (lk->matrix) {
-            lk->xy[2 * (size_t)i] = v;
-            lk->xy[2 * (size_t)i + 1] = 0;
-        } else {
-            memcpy(lk->xy + 2 * (size_t)i, s->p->xy + 2 * (size_t)v, 2 * sizeof *lk->xy);
-        }
-        const int32_t *list = inv_neighbours_of(s->nb, v);
-        int32_t *own = lk->neighbour + (size_t)i * (size_t)k;
-        int32_t kept = 0;
-        for (int32_t j = 0; j < k && list[j] >= 0; j++) {
-            int32_t w = place[list[j]] - from;
-            if (w < 0) w += n;
-            if (w < count) own[kept++] = w;
-        }
-        while (kept < k) own[kept++] = -1;
-    }
-    inv_lk_begin(lk);
-}
-
-static void load(const chain *c, stretch *part)
-{
-    const inv_tsp_search *s = c->s;
-    int32_t n = s->p->n, k = s->nb->k;
-    inv_tsp_load(&part->lk, s, s->order, c->place, part->from, part->count);
-    part->before = part->lk.length;
-    for (int32_t i = 0; i < part->count; i++) {
-        int32_t at = part->from + i < n ? part->from + i : part->from + i - n;
-        part->node[i] = s->order[at];
-        if (c->look[part->node[i]]) inv_lk_push(&part->lk, i);
-        /* A node that does not see all its neighbours now is to be looked at again when it does. */
-        c->look[part->node[i]] = part->lk.neighbour[((size_t)i + 1) * (size_t)k - 1] < 0;
-    }
-}
-
-/* Back into the tour, from the first node of the stretch to the last. */
-static void unload(const chain *c, stretch *part)
-{
-    int32_t n = c->s->p->n, m = part->count, p = part->lk.tour.pos[0];
-    int32_t last = part->lk.fix_a < 0 ? -1 : m - 1;
-    int32_t step = inv_tour_next(&part->lk.tour, 0) == last && m > 2 ? m - 1 : 1;
-    for (int32_t i = 0; i < m; i++) {
-        int32_t at = part->from + i < n ? part->from + i : part->from + i - n;
-        c->s->order[at] = part->node[part->lk.tour.order[p]];
-        p += step;
-        if (p >= m) p -= m;
-    }
-    while (part->lk.waiting > 0) {
-        c->look[part->node[part->lk.queue[part->lk.head]]] = 1;
-        part->lk.head = part->lk.head + 1 == m ? 0 : part->lk.head + 1;
-        part->lk.waiting--;
-    }
-}
-
-static void report(chain *c, stretch *part, int member)
-{
-    atomic_store_explicit(&part->gain, part->before - part->lk.length, memory_order_relaxed);
     if (member != 0) return;
-    double length = c->s->length;
-    for (int i = 0; i < c->threads; i++)
-        length -= atomic_load_explicit(&c->part[i].gain, memory_order_relaxed);
-    inv_tsp_tell(c->s, length, c->s->kicks + part->kicked * c->threads);
+    double gain = 0;
+    int64_t kicks = c->s->kicks;
+    for (int i = 0; i < c->s->o->threads; i++)
+        gain += atomic_load_explicit(&c->team[i].gain, memory_order_relaxed);
+    kicks += w->kicks * c->s->o->threads;
+    bool certain = c->q.count == 1;
+    inv_tsp_tell(c->s, c->s->length - (certain ? gain : c->s->o->target > 0 ? 0 : 0.95 * gain), kicks);
 }
 
-static void improve_stretch(void *context, int member)
+/* Kicks spread evenly over the piece, in the order of the tour; `count` of them, or fewer when the time is up.
+ * True when it is. */
+static bool kick(chain *c, worker *w, int member, double before, int64_t count, double until, inv_rng *rng)
+{
+    inv_lk *lk = &w->piece.lk;
+    double at = inv_rng_double(rng) * lk->n, step = (double)lk->n / (double)count;
+    if (step > lk->n) step = lk->n;
+    for (int64_t made = 0; made < count;) {
+        for (int i = 0; i < KICKS && made < count; i++, made++) {
+            inv_lk_kick(lk, at < lk->n ? (int32_t)at : lk->n - 1, rng);
+            at += step;
+            if (at >= lk->n) at -= lk->n;
+        }
+        w->kicks += made % KICKS ? made % KICKS : KICKS;
+        atomic_store_explicit(&w->gain, w->finished + before - lk->length, memory_order_relaxed);
+        report(c, w, member);
+        if (inv_tsp_over(c->s) || (c->kicks < 0 && inv_now() >= until)) return true;
+    }
+    return false;
+}
+
+static void kick_by_clock(chain *c, worker *w, int member, double before, double until, inv_rng *rng)
+{
+    for (double now = inv_now(); now < until;) {
+        double each = w->timed_kicks > 0 ? w->kick_seconds / (double)w->timed_kicks : 1e-4;
+        int64_t made = w->kicks;
+        bool over = kick(c, w, member, before, 1 + (int64_t)((until - now) / each), until, rng);
+        double then = inv_now();
+        w->kick_seconds += then - now;
+        w->timed_kicks += w->kicks - made;
+        now = then;
+        if (over) return;
+    }
+}
+
+static void improve_piece(chain *c, worker *w, int member, int32_t i)
+{
+    inv_pieces *q = &c->q;
+    inv_lk *lk = &w->piece.lk;
+    int64_t nodes = q->begin[i + 1] - q->begin[i], left = atomic_fetch_sub(&c->left, nodes);
+    w->status = inv_piece_load(q, i, &w->piece, NULL);
+    if (w->status != INVIT_OK || lk->n == 0) return;
+    double before = lk->length, now = inv_now();
+    double until = now + (c->until - now) * c->s->o->threads * (double)nodes / (double)left;
+    if (until > c->until) until = c->until;
+    bool over = inv_tsp_over(c->s);
+    while (!over && !inv_lk_optimise(lk, LOOKS)) {
+        atomic_store_explicit(&w->gain, w->finished + before - lk->length, memory_order_relaxed);
+        report(c, w, member);
+        over = inv_tsp_over(c->s);
+    }
+    inv_rng rng;
+    inv_rng_init(&rng, c->s->o->seed, c->round << 32 | (uint32_t)(i + 1));
+    if (!over && c->kicks < 0) kick_by_clock(c, w, member, before, until, &rng);
+    if (!over && c->kicks > 0) {
+        int64_t n = q->p->n, share = c->kicks * q->begin[i + 1] / n - c->kicks * q->begin[i] / n;
+        kick(c, w, member, before, share, INFINITY, &rng);
+    }
+    inv_piece_unload(q, &w->piece);
+    w->finished += before - lk->length;
+    atomic_store_explicit(&w->gain, w->finished, memory_order_relaxed);
+}
+
+static void improve_pieces(void *context, int member)
 {
     chain *c = context;
-    stretch *part = &c->part[member];
-    load(c, part);
-    bool over = inv_tsp_over(c->s);
-    while (!over && !inv_lk_optimise(&part->lk, LOOKS)) {
-        report(c, part, member);
-        over = inv_tsp_over(c->s);
+    worker *w = &c->team[member];
+    while (w->status == INVIT_OK && !inv_tsp_over(c->s)) {
+        int32_t i = atomic_fetch_add(&c->next, 1);
+        if (i >= c->q.count) return;
+        improve_piece(c, w, member, i);
     }
-    while (!over && part->kicked < part->kicks) {
-        for (int i = 0; i < KICKS && part->kicked < part->kicks; i++)
-            inv_lk_kick(&part->lk, (int32_t)(part->kicked++ % part->count), &part->rng);
-        report(c, part, member);
-        over = inv_tsp_over(c->s);
-    }
-    unload(c, part);
 }
 
-static int64_t kicks_left(const inv_tsp_search *s)
+static double measure(const chain *c, const int32_t *order)
 {
-    return s->o->iterations < 0 ? INT64_MAX : s->o->iterations - s->kicks;
+    double length = 0;
+    int32_t n = c->s->p->n;
+    for (int32_t i = 0; i < n; i++) length += inv_distance(c->s->p, order[i], order[i + 1 == n ? 0 : i + 1]);
+    return length;
 }
 
-/* Cuts the tour anew and sets each part's share of the kicks. */
-static void divide(chain *c, inv_rng *rng, uint64_t round)
+/* How many kicks, or until when: what is left in equal parts, in as many rounds as are worth it. */
+static void plan(chain *c, double closing)
+{
+    const inv_tsp_search *s = c->s;
+    int32_t n = s->p->n;
+    c->until = INFINITY;
+    c->kicks = n;
+    if (s->o->iterations >= 0) {
+        c->kicks = s->o->iterations - s->kicks < n ? s->o->iterations - s->kicks : n;
+    } else if (isfinite(s->o->deadline)) {
+        double now = inv_now(), left = s->o->deadline - closing - now;
+        double rounds = floor(left * s->o->threads / (n * worth_a_round));
+        rounds = rounds < 1 ? 1 : rounds > MOST_ROUNDS ? MOST_ROUNDS : rounds;
+        c->kicks = -1;
+        c->until = now + left / rounds;
+    }
+}
+
+/* Improves the pieces that the tour has been cut into. */
+static invit_status run_round(chain *c, invit_error *err)
 {
     inv_tsp_search *s = c->s;
-    int32_t n = s->p->n, from = (int32_t)inv_rng_below(rng, (uint32_t)n);
-    int64_t kicks = kicks_left(s) < n ? kicks_left(s) : n;
-    for (int32_t i = 0; i < n; i++) c->place[s->order[i]] = i;
-    for (int i = 0; i < c->threads; i++) {
-        stretch *part = &c->part[i];
-        part->count = (int32_t)((int64_t)n * (i + 1) / c->threads - (int64_t)n * i / c->threads);
-        part->from = from;
-        part->kicks = kicks * (i + 1) / c->threads - kicks * i / c->threads;
-        part->kicked = 0;
-        atomic_store(&part->gain, 0);
-        inv_rng_init(&part->rng, s->o->seed, round * (uint64_t)c->threads + (uint64_t)i + 1);
-        from = (int32_t)(((int64_t)from + part->count) % n);
+    int32_t n = s->p->n, cycles = 0;
+    atomic_store(&c->next, 0);
+    atomic_store(&c->left, n);
+    for (int i = 0; i < s->o->threads; i++) {
+        c->team[i].kicks = 0;
+        c->team[i].finished = 0;
+        atomic_store(&c->team[i].gain, 0);
     }
+    inv_parallel(s->o->threads < c->q.count ? s->o->threads : c->q.count, improve_pieces, c);
+    for (int i = 0; i < s->o->threads; i++) {
+        if (c->team[i].status != INVIT_OK) return inv_no_memory(err, PIECE * sizeof(double));
+        s->kicks += c->team[i].kicks;
+    }
+    c->round++;
+    INV_CHECK(inv_pieces_join(&c->q, c->q.member, &cycles, err));
+    double length = measure(c, c->q.member);
+    if (length <= s->length) {
+        s->length = length;
+        memcpy(s->order, c->q.member, (size_t)n * sizeof *s->order);
+        inv_tsp_show(s);
+    } else { /* joining cost more than the pieces had gained */
+        inv_pieces_link(&c->q, s->order);
+    }
+    return INVIT_OK;
+}
+
+static uint64_t round_seed(const chain *c)
+{
+    return c->s->o->seed + c->round * 0x9e3779b97f4a7c15u;
+}
+
+/* Has the ends of edges looked at that are longer than so many times what lies between neighbours there. */
+static void look_at_long(chain *c, double spacings)
+{
+    const inv_neighbours *nb = c->q.nb;
+    const invit_instance *p = c->s->p;
+    memset(c->q.look, 0, (size_t)p->n);
+    for (int32_t i = 0; i < p->n; i++) {
+        int32_t a = c->s->order[i], b = c->s->order[i + 1 == p->n ? 0 : i + 1];
+        const int32_t *list = inv_neighbours_of(nb, a);
+        int32_t last = nb->k - 1;
+        while (last > 0 && list[last] < 0) last--;
+        if (list[last] < 0 || inv_edge(p, a, b) <= spacings * list_radius * inv_edge(p, a, list[last]))
+            continue;
+        c->q.look[a] = c->q.look[b] = 1;
+    }
+}
+
+/* A constructed tour has some edges that are longer than a piece is wide, and no piece contains them. Once the
+ * rest of the tour is good, local search cannot get rid of them any more. So they are dealt with first, the
+ * longest ones in the widest pieces; then everything in small pieces. */
+static invit_status settle(chain *c, int32_t size, invit_error *err)
+{
+    c->kicks = 0;
+    c->until = INFINITY;
+    for (int wider = WIDER * WIDER; wider > 1; wider /= WIDER) {
+        if ((double)size * wider / WIDER * 1.3 >= c->s->p->n || inv_tsp_over(c->s)) continue;
+        look_at_long(c, sqrt((double)size * wider / WIDER) / 12);
+        inv_pieces_cut(&c->q, c->s->order, (int32_t)fmin((double)size * wider, c->s->p->n), round_seed(c));
+        INV_CHECK(run_round(c, err));
+    }
+    memset(c->q.look, 1, (size_t)c->s->p->n);
+    for (int i = 0; i < c->s->o->threads; i++) inv_piece_destroy(&c->team[i].piece); /* wide ones are large */
+    inv_pieces_cut(&c->q, c->s->order, size, round_seed(c));
+    return run_round(c, err);
 }
 
 invit_status inv_tsp_chain(inv_tsp_search *s, invit_error *err)
 {
     invit_status status = INVIT_OK;
-    int32_t n = s->p->n;
-    inv_rng rng;
-    inv_rng_init(&rng, s->o->seed, 0);
-    chain c = {.s = s, .threads = s->o->threads};
-    while (c.threads > 1 && n / c.threads < SMALLEST_STRETCH) c.threads--;
-    c.place = malloc((size_t)n * sizeof *c.place);
-    c.look = malloc((size_t)n);
-    c.part = calloc((size_t)c.threads, sizeof *c.part);
-    if (!c.place || !c.look || !c.part) {
-        status = inv_no_memory(err, (size_t)n * sizeof *c.place);
-        goto done;
-    }
-    memset(c.look, 1, (size_t)n);
-    for (int i = 0; i < c.threads; i++) {
-        int32_t room = n / c.threads + 1;
-        INV_TRY(inv_lk_reserve(&c.part[i].lk, room, s->nb->k, err));
-        c.part[i].node = malloc((size_t)room * sizeof *c.part[i].node);
-        if (!c.part[i].node) {
-            status = inv_no_memory(err, (size_t)room * sizeof *c.part[i].node);
-            goto done;
-        }
-    }
-    for (uint64_t round = 0; !inv_tsp_over(s) && (round == 0 || kicks_left(s) > 0); round++) {
-        divide(&c, &rng, round);
-        inv_parallel(c.threads, improve_stretch, &c);
-        for (int i = 0; i < c.threads; i++) {
-            s->length -= c.part[i].gain;
-            s->kicks += c.part[i].kicked;
-        }
-        inv_show(s->o, &s->shown, s->length, s->solution);
+    int32_t n = s->p->n, size = n / (2 * s->o->threads);
+    if (size > PIECE) size = PIECE;
+    if (size < SMALLEST_PIECE) size = SMALLEST_PIECE;
+    if (s->p->rules && s->p->rules->distance) size = n; /* no places to cut by */
+    chain c = {.s = s};
+    c.team = calloc((size_t)s->o->threads, sizeof *c.team);
+    if (!c.team) return inv_no_memory(err, sizeof *c.team);
+    INV_TRY(inv_pieces_create(s->p, s->nb, s->o->threads, size, &c.q, err));
+    double begun = inv_now();
+    inv_pieces_link(&c.q, s->order);
+    s->length = measure(&c, s->order);
+    /* Joining, measuring and copying at the end of a round: a few passes like these two. */
+    double closing = 3 * (inv_now() - begun);
+    if (1.3 * size < n) INV_TRY(settle(&c, size, err));
+    for (bool first = true; !inv_tsp_over(s); first = false) {
+        plan(&c, closing);
+        if (!first && (s->o->iterations >= 0 ? c.kicks == 0 : c.until <= inv_now())) break;
+        inv_pieces_cut(&c.q, s->order, size, round_seed(&c));
+        INV_TRY(run_round(&c, err));
     }
 done:
-    for (int i = 0; c.part && i < c.threads; i++) {
-        inv_lk_destroy(&c.part[i].lk);
-        free(c.part[i].node);
-    }
-    free(c.part);
-    free(c.look);
-    free(c.place);
+    for (int i = 0; i < s->o->threads; i++) inv_piece_destroy(&c.team[i].piece);
+    free(c.team);
+    inv_pieces_destroy(&c.q);
     return status;
 }

@@ -66,6 +66,23 @@ static double tour_length(const invit_instance *p, const int32_t *order)
     return length;
 }
 
+/* Hands a whole tour to the search; place[v] is v's position in order. */
+static void load(inv_lk *lk, const inv_tsp_search *s, const int32_t *order, const int32_t *place)
+{
+    int32_t k = s->nb->k;
+    lk->n = s->p->n;
+    inv_lk_measure(lk, s->p);
+    for (int32_t i = 0; i < lk->n; i++) {
+        int32_t v = order[i];
+        lk->mate[i] = -1;
+        inv_lk_place(lk, i, s->p, v);
+        const int32_t *list = inv_neighbours_of(s->nb, v);
+        for (int32_t j = 0; j < k; j++)
+            lk->neighbour[(size_t)i * (size_t)k + (size_t)j] = list[j] < 0 ? -1 : place[list[j]];
+    }
+    inv_lk_begin(lk);
+}
+
 /* Greedy edges chosen a little wrong (the caller's tour for the first), then some kicks. False when time is
  * up before the tour is worth having. */
 static bool make_tour(population *g, worker *w, int32_t i)
@@ -79,7 +96,7 @@ static bool make_tour(population *g, worker *w, int32_t i)
     else if ((w->status = inv_greedy_order(s->p, s->nb, -1, -1, &rng, w->start, NULL)) != INVIT_OK)
         return false;
     for (int32_t j = 0; j < n; j++) w->place[w->start[j]] = j;
-    inv_tsp_load(&w->lk, s, w->start, w->place, 0, n);
+    load(&w->lk, s, w->start, w->place);
     for (int32_t v = 0; v < n; v++) inv_lk_push(&w->lk, v);
     bool over = false;
     while (!inv_lk_optimise(&w->lk, 32) && !over) over = inv_tsp_over(s);
@@ -142,7 +159,7 @@ static void keep_best(population *g, int which, int32_t last)
         memcpy(s->order, tour_of(g, which, i), (size_t)s->p->n * sizeof *s->order);
     }
     inv_tsp_tell(s, s->length, s->kicks);
-    inv_show(s->o, &s->shown, s->length, s->solution);
+    inv_tsp_show(s);
 }
 
 static double mean_length(const population *g)

@@ -3,10 +3,22 @@
 #include "search/tsp_search.h"
 
 #include "base/clock.h"
+#include "search/curve.h"
 #include "search/tsp_exact.h"
 #include "problem/metric.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 enum { NEIGHBOURS = 8, PER_QUADRANT = 1, NEIGHBOURS_MATRIX = 12 };
+
+void inv_tsp_show(inv_tsp_search *s)
+{
+    if (!inv_show_due(s->o, &s->shown, s->length)) return;
+    int32_t *nodes = s->solution->nodes + s->solution->start[0];
+    for (int32_t i = 0; i < s->p->n; i++) nodes[i] = s->name[s->order[i]];
+    inv_show(s->o, &s->shown, s->length, s->solution);
+}
 
 bool inv_tsp_over(const inv_tsp_search *s)
 {
@@ -36,7 +48,7 @@ void inv_tsp_tell(inv_tsp_search *s, double length, int64_t kicks)
     s->o->control->progress(s->o->control->user, &progress);
 }
 
-static invit_status run(inv_tsp_search *s, invit_error *err)
+static invit_status search(inv_tsp_search *s, invit_error *err)
 {
     inv_neighbours nb;
     bool matrix = s->p->rules && s->p->rules->distance;
@@ -57,6 +69,51 @@ static invit_status run(inv_tsp_search *s, invit_error *err)
     return status;
 }
 
+/* Numbers the nodes along a Hilbert curve. Those of a matrix keep their numbers: it would have to be moved. */
+static invit_status number_nodes(const inv_tsp_search *s, const invit_instance *p, int32_t *name,
+                                 invit_instance *numbered, invit_error *err)
+{
+    size_t n = (size_t)p->n;
+    if (p->rules && p->rules->distance) {
+        for (size_t i = 0; i < n; i++) name[i] = (int32_t)i;
+        return INVIT_OK;
+    }
+    numbered->xy = malloc(2 * n * sizeof *numbered->xy);
+    if (!numbered->xy) return inv_no_memory(err, 2 * n * sizeof *numbered->xy);
+    INV_CHECK(inv_curve_order(p->xy, p->n, s->o->threads, name, err));
+    for (size_t i = 0; i < n; i++)
+        memcpy(numbered->xy + 2 * i, p->xy + 2 * (size_t)name[i], 2 * sizeof *p->xy);
+    return INVIT_OK;
+}
+
+static invit_status run(inv_tsp_search *s, const invit_instance *p, invit_error *err)
+{
+    invit_status status = INVIT_OK;
+    size_t n = (size_t)p->n;
+    int32_t *nodes = s->solution->nodes + s->solution->start[0];
+    int32_t *name = malloc(n * sizeof *name), *order = malloc(n * sizeof *order), *number = NULL;
+    invit_instance numbered = {.problem = INVIT_TSP, .metric = p->metric, .n = p->n};
+    if (!name || !order) INV_TRY(inv_no_memory(err, 2 * n * sizeof *name));
+    INV_TRY(number_nodes(s, p, name, &numbered, err));
+    number = malloc(n * sizeof *number);
+    if (!number) INV_TRY(inv_no_memory(err, n * sizeof *number));
+    for (size_t i = 0; i < n; i++) number[name[i]] = (int32_t)i;
+    for (size_t i = 0; i < n; i++) order[i] = number[nodes[i]];
+    free(number);
+    number = NULL;
+    s->p = numbered.xy ? &numbered : p;
+    s->name = name;
+    s->order = order;
+    INV_TRY(search(s, err));
+    for (size_t i = 0; i < n; i++) nodes[i] = name[order[i]];
+done:
+    free(name);
+    free(order);
+    free(number);
+    free(numbered.xy);
+    return status;
+}
+
 invit_status inv_improve_tsp(const invit_instance *p, invit_solution **solution, const inv_improve_options *o,
                              inv_improve_stats *stats, invit_error *err)
 {
@@ -64,19 +121,15 @@ invit_status inv_improve_tsp(const invit_instance *p, invit_solution **solution,
         return inv_fail(err, INVIT_ERR_ARGUMENT,
                         "the tour to improve has %d nodes, expected all %d of the instance",
                         (int)((*solution)->start[1] - (*solution)->start[0]), (int)p->n);
-    inv_tsp_search s = {.p = p,
-                        .o = o,
-                        .begun = inv_now(),
-                        .solution = *solution,
-                        .order = (*solution)->nodes + (*solution)->start[0]};
+    inv_tsp_search s = {.p = p, .o = o, .begun = inv_now(), .solution = *solution};
     s.told = s.begun;
     s.length = inv_length(p, *solution);
     s.told_length = s.length;
     s.shown = (inv_shown){-INFINITY, s.length};
     if (p->n <= INV_EXACT_MAX)
-        inv_exact_order(p, -1, -1, s.order);
+        inv_exact_order(p, -1, -1, (*solution)->nodes + (*solution)->start[0]);
     else
-        INV_CHECK(run(&s, err));
+        INV_CHECK(run(&s, p, err));
     stats->length = inv_length(p, *solution);
     stats->iterations = s.kicks;
     stats->seconds = inv_now() - s.begun;

@@ -18,12 +18,17 @@ static inline double edge(const inv_lk *lk, int32_t a, int32_t b)
 {
     if (lk->matrix)
         return lk->matrix[(size_t)lk->xy[2 * (size_t)a] * lk->stride + (size_t)lk->xy[2 * (size_t)b]];
-    return inv_metric_distance(lk->metric, lk->xy + 2 * (size_t)a, lk->xy + 2 * (size_t)b);
+    const double *u = lk->xy + 2 * (size_t)a, *v = lk->xy + 2 * (size_t)b;
+    double dx = u[0] - v[0], dy = u[1] - v[1];
+    if (lk->metric == INVIT_EXACT) return sqrt(dx * dx + dy * dy);
+    /* Without floor(), a function call where the compiler may not assume SSE 4.1. */
+    if (lk->metric == INVIT_EUC_2D) return (double)(int64_t)(sqrt(dx * dx + dy * dy) + 0.5);
+    return inv_metric_distance(lk->metric, u, v);
 }
 
 static inline bool is_fixed(const inv_lk *lk, int32_t a, int32_t b)
 {
-    return (a == lk->fix_a && b == lk->fix_b) || (a == lk->fix_b && b == lk->fix_a);
+    return lk->mate[a] == b;
 }
 
 /* ---- memory -------------------------------------------------------------------------------------------- */
@@ -36,16 +41,17 @@ invit_status inv_lk_reserve(inv_lk *lk, int32_t capacity, int32_t k, invit_error
     lk->xy = malloc(2 * n * sizeof *lk->xy);
     lk->neighbour = malloc(n * (size_t)k * sizeof *lk->neighbour);
     lk->distance = malloc(n * (size_t)k * sizeof *lk->distance);
+    lk->mate = malloc(n * sizeof *lk->mate);
     lk->tour.order = malloc(n * sizeof *lk->tour.order);
     lk->tour.pos = malloc(n * sizeof *lk->tour.pos);
     lk->tour.scratch = malloc(n * sizeof *lk->tour.scratch);
     lk->queue = malloc(n * sizeof *lk->queue);
     lk->queued = malloc(n);
     lk->journal = malloc(JOURNAL * sizeof *lk->journal);
-    if (!lk->xy || !lk->neighbour || !lk->distance || !lk->tour.order || !lk->tour.pos || !lk->tour.scratch ||
-        !lk->queue || !lk->queued || !lk->journal) {
+    if (!lk->xy || !lk->neighbour || !lk->distance || !lk->mate || !lk->tour.order || !lk->tour.pos ||
+        !lk->tour.scratch || !lk->queue || !lk->queued || !lk->journal) {
         inv_lk_destroy(lk);
-        return inv_no_memory(err, n * (40 + 12 * (size_t)k));
+        return inv_no_memory(err, n * (44 + 12 * (size_t)k));
     }
     lk->capacity = capacity;
     lk->k = k;
@@ -57,6 +63,7 @@ void inv_lk_destroy(inv_lk *lk)
     free(lk->xy);
     free(lk->neighbour);
     free(lk->distance);
+    free(lk->mate);
     free(lk->tour.order);
     free(lk->tour.pos);
     free(lk->tour.scratch);
@@ -73,7 +80,6 @@ void inv_lk_begin(inv_lk *lk)
     lk->head = lk->waiting = 0;
     lk->journal_size = 0;
     lk->journalling = false;
-    lk->reach = lk->n < 150000 ? lk->n : 50000;
     memset(lk->queued, 0, (size_t)lk->n);
     double largest = 0;
     for (int32_t i = 0; i < lk->n; i++) {
@@ -106,7 +112,7 @@ static bool make(inv_lk *lk, inv_join join, double gain)
     const inv_kopt *m = &lk->move;
     int size = 2 * m->k;
     if (lk->journalling && lk->journal_size + size + 1 > JOURNAL) return false;
-    if (!inv_kopt_apply(m, join, &lk->tour, lk->reach)) return false;
+    if (!inv_kopt_apply(m, join, &lk->tour, lk->n)) return false;
     lk->length -= gain;
     lk->moves++;
     if (lk->journalling) {

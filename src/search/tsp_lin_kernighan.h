@@ -1,5 +1,6 @@
-/* Chained Lin-Kernighan on one tour (or one path, by way of a fixed edge), held in one thread's own small
- * world: nodes renumbered along the tour, so that what is near on the tour is near in memory. */
+/* Chained Lin-Kernighan on one tour, held in one thread's own small world: nodes renumbered along the tour, so
+ * that what is near on the tour is near in memory. Edges may be fixed: they stand for a part of a larger tour
+ * that is not here. */
 #ifndef INVIT_SEARCH_TSP_LIN_KERNIGHAN_H
 #define INVIT_SEARCH_TSP_LIN_KERNIGHAN_H
 
@@ -11,12 +12,12 @@ typedef struct inv_lk {
     int32_t n, k, capacity; /* nodes, neighbours per node, nodes there is room for                 */
     invit_metric metric;
     double epsilon;       /* gains below this are rounding noise                                  */
-    const double *matrix; /* [stride][stride] lengths, or NULL: by coordinates                            */
+    const double *matrix; /* [stride][stride] lengths, or NULL: by coordinates */
     size_t stride;
-    double *xy;           /* [n][2]; with a matrix a node's number there and 0                            */
-    int32_t *neighbour;   /* [n][k] nearest first, -1 at the end of short lists                   */
-    double *distance;     /* [n][k] to that neighbour                                             */
-    int32_t fix_a, fix_b; /* an edge that stays, or -1                                            */
+    double *xy;         /* [n][2]; with a matrix a node's number there and 0 */
+    int32_t *neighbour; /* [n][k] nearest first, -1 at the end of short lists                   */
+    double *distance;   /* [n][k] to that neighbour                                             */
+    int32_t *mate;      /* [n] the other end of an edge that stays, or -1; at most one per node  */
     inv_tour tour;
     double length;  /* of the tour, kept up to date by every move                           */
     int32_t *queue; /* nodes to look at, a ring; the don't-look bits are `queued` turned     */
@@ -26,7 +27,6 @@ typedef struct inv_lk {
     int32_t journal_size;
     bool journalling;
     int64_t moves; /* improving moves made so far                                          */
-    int32_t reach; /* moves that rewrite more of the tour than this are not made           */
     inv_kopt move; /* under construction                                                   */
 } inv_lk;
 
@@ -34,9 +34,23 @@ typedef struct inv_lk {
 invit_status inv_lk_reserve(inv_lk *lk, int32_t capacity, int32_t k, invit_error *err);
 void inv_lk_destroy(inv_lk *lk);
 
-/* Takes over the tour 0, 1, ..., n-1 of nodes whose xy, neighbour lists and n, k, metric, fixed edge the
- * caller has filled in; computes the rest. */
+/* Takes over the tour 0, 1, ..., n-1 of nodes whose xy, neighbour lists, mates and n, k, metric the caller has
+ * filled in; computes the rest. */
 void inv_lk_begin(inv_lk *lk);
+
+/* Lengths are to be those of p; node i is then what p calls v. */
+static inline void inv_lk_measure(inv_lk *lk, const invit_instance *p)
+{
+    lk->metric = p->metric;
+    lk->matrix = p->rules ? p->rules->distance : NULL;
+    lk->stride = (size_t)p->n;
+}
+
+static inline void inv_lk_place(inv_lk *lk, int32_t i, const invit_instance *p, int32_t v)
+{
+    lk->xy[2 * (size_t)i] = lk->matrix ? v : p->xy[2 * (size_t)v];
+    lk->xy[2 * (size_t)i + 1] = lk->matrix ? 0 : p->xy[2 * (size_t)v + 1];
+}
 
 /* Puts a node on the list of those to look at, if it is not there. */
 void inv_lk_push(inv_lk *lk, int32_t v);

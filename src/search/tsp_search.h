@@ -11,11 +11,13 @@ typedef struct inv_tsp_search {
     const invit_instance *p;
     const inv_neighbours *nb;
     const inv_improve_options *o;
-    double begun;                   /* inv_now() when improvement began           */
-    const invit_solution *solution; /* the best tour so far ...               */
-    int32_t *order;                 /* [n] ... as its nodes                       */
-    double length;                  /* its length                                 */
-    int64_t kicks;                  /* made so far                                */
+    double begun;             /* inv_now() when improvement began           */
+    invit_solution *solution; /* the caller's; the best tour shown so far   */
+    const int32_t *name;      /* [n] what the caller calls node i of p: here they are numbered along a
+                                       Hilbert curve, so that neighbours are near in memory */
+    int32_t *order;           /* [n] the best tour so far, nodes of p       */
+    double length;            /* its length                                 */
+    int64_t kicks;            /* made so far                                */
     inv_shown shown;
     double told;                /* when the caller was last told ...       */
     _Atomic double told_length; /* ... about this length; any thread reads */
@@ -27,13 +29,11 @@ bool inv_tsp_over(const inv_tsp_search *s);
  */
 void inv_tsp_tell(inv_tsp_search *s, double length, int64_t kicks);
 
-/* Loads a stretch of a tour into lk: order[from], ..., count nodes on, around the end of the array if need
- * be; place[v] is v's position in order. A stretch shorter than the tour keeps its two ends, by a fixed edge
- * between them. */
-void inv_tsp_load(inv_lk *lk, const inv_tsp_search *s, const int32_t *order, const int32_t *place,
-                  int32_t from, int32_t count);
+/* Copies the best tour to the caller's solution and hands it to whoever draws it, at most ten times a second.
+ * From that thread too. */
+void inv_tsp_show(inv_tsp_search *s);
 
-/* Chained Lin-Kernighan on s->order, all threads at once on disjoint stretches of the tour. */
+/* Chained Lin-Kernighan on s->order, all threads at once on pieces of the tour. */
 invit_status inv_tsp_chain(inv_tsp_search *s, invit_error *err);
 /* A population of such tours, crossed by edge assembly: far better where there is time for it. *done is false
  * when there is not, and only a little has been spent to find out. */

@@ -60,8 +60,11 @@ static void load(struct inv_expert_tsp_part *part, const invit_instance *p, cons
         for (int j = 0; j < NEIGHBOURS; j++)
             lk->neighbour[i * NEIGHBOURS + j] = list[j] < 0 ? -1 : part->place[list[j]];
     }
-    lk->fix_a = fix_a < 0 ? -1 : part->place[fix_a];
-    lk->fix_b = fix_a < 0 ? -1 : part->place[fix_b];
+    for (int32_t i = 0; i < p->n; i++) lk->mate[i] = -1;
+    if (fix_a >= 0) {
+        lk->mate[part->place[fix_a]] = part->place[fix_b];
+        lk->mate[part->place[fix_b]] = part->place[fix_a];
+    }
     inv_lk_begin(lk);
 }
 

@@ -1,0 +1,440 @@
+#include "search/tsp_pieces.h"
+
+#include "base/parallel.h"
+#include "problem/metric.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* TRIED: of a large cycle so many nodes are tried for the place where it is joined to another. MOST_PARTS: what
+ * is cut by all threads at once. */
+enum { TRIED = 2000, MOST_PARTS = 64 };
+
+/* ---- memory -------------------------------------------------------------------------------------------- */
+
+/* A cell is split when it has more than 1.3 times the size wanted, off the middle by at most a quarter, so no
+ * cell has fewer than 0.4 times that. */
+static int32_t most_pieces(int32_t n, int32_t size)
+{
+    return (int32_t)(2.5 * n / size) + 2;
+}
+
+invit_status inv_pieces_create(const invit_instance *p, const inv_neighbours *nb, int threads, int32_t least,
+                               inv_pieces *q, invit_error *err)
+{
+    size_t n = (size_t)p->n, pieces = (size_t)most_pieces(p->n, least) + 2 * MOST_PARTS;
+    *q = (inv_pieces){.p = p, .nb = nb, .threads = threads};
+    q->link = malloc(n * sizeof *q->link);
+    q->member = malloc(n * sizeof *q->member);
+    q->slot = malloc(n * sizeof *q->slot);
+    q->look = malloc(n);
+    q->begin = malloc((pieces + 1) * sizeof *q->begin);
+    q->kept = malloc(pieces * sizeof *q->kept);
+    if (!q->link || !q->member || !q->slot || !q->look || !q->begin || !q->kept) {
+        inv_pieces_destroy(q);
+        return inv_no_memory(err, n * (sizeof *q->link + sizeof *q->member + sizeof *q->slot + 1));
+    }
+    memset(q->look, 1, n);
+    return INVIT_OK;
+}
+
+void inv_pieces_destroy(inv_pieces *q)
+{
+    free(q->link);
+    free(q->member);
+    free(q->slot);
+    free(q->look);
+    free(q->begin);
+    free(q->kept);
+    *q = (inv_pieces){0};
+}
+
+void inv_pieces_link(inv_pieces *q, const int32_t *order)
+{
+    int32_t n = q->p->n;
+    for (int32_t i = 0; i < n; i++) {
+        q->link[order[i]][0] = order[i == 0 ? n - 1 : i - 1];
+        q->link[order[i]][1] = order[i + 1 == n ? 0 : i + 1];
+    }
+}
+
+/* ---- cutting ------------------------------------------------------------------------------------------- */
+
+typedef struct range {
+    int32_t from, to;
+} range;
+
+typedef struct cut_job {
+    inv_pieces *q;
+    const int32_t *order;
+    int32_t size;
+    uint64_t seed;
+    range *part; /* [parts] what each call of cut_part cuts */
+    int parts;
+    int32_t *begin; /* [parts][pieces + 1] where the pieces of each part begin */
+    atomic_int next;
+} cut_job;
+
+/* Afterwards the nodes of [from, mid) are not above those of [mid, to) on the axis. */
+static void select_nodes(const double *xy, int32_t *member, int32_t from, int32_t to, int32_t mid)
+{
+    while (to - from > 1) {
+        double a = xy[2 * (size_t)member[from]], b = xy[2 * (size_t)member[from + (to - from) / 2]];
+        double c = xy[2 * (size_t)member[to - 1]];
+        double pivot = a < b ? (b < c ? b : (a < c ? c : a)) : (a < c ? a : (b < c ? c : b));
+        int32_t i = from, j = to - 1;
+        while (i <= j) {
+            while (xy[2 * (size_t)member[i]] < pivot) i++;
+            while (xy[2 * (size_t)member[j]] > pivot) j--;
+            if (i > j) break;
+            int32_t v = member[i];
+            member[i++] = member[j];
+            member[j--] = v;
+        }
+        if (mid <= j)
+            to = j + 1;
+        else if (mid >= i)
+            from = i;
+        else
+            return;
+    }
+}
+
+/* Splits a range of nodes across its longer side, a little off the middle; returns where. */
+static int32_t split(const cut_job *job, range r)
+{
+    const double *xy = job->q->p->xy;
+    double lo[2] = {INFINITY, INFINITY}, hi[2] = {-INFINITY, -INFINITY};
+    for (int32_t i = r.from; i < r.to; i++)
+        for (size_t c = 0; c < 2; c++) {
+            double v = xy[2 * (size_t)job->q->member[i] + c];
+            if (v < lo[c]) lo[c] = v;
+            if (v > hi[c]) hi[c] = v;
+        }
+    inv_rng rng;
+    inv_rng_init(&rng, job->seed, (uint64_t)r.from << 32 | (uint32_t)r.to);
+    double share = 0.5 + 0.25 * (inv_rng_double(&rng) - 0.5);
+    int32_t mid = r.from + (int32_t)(share * (r.to - r.from));
+    select_nodes(xy + (hi[0] - lo[0] >= hi[1] - lo[1] ? 0 : 1), job->q->member, r.from, r.to, mid);
+    return mid;
+}
+
+static bool is_piece(const cut_job *job, range r)
+{
+    return r.to - r.from <= 1.3 * job->size;
+}
+
+static int32_t *cut_range(const cut_job *job, range r, int32_t *begin)
+{
+    if (is_piece(job, r)) {
+        *begin++ = r.from;
+        return begin;
+    }
+    int32_t mid = split(job, r);
+    begin = cut_range(job, (range){r.from, mid}, begin);
+    return cut_range(job, (range){mid, r.to}, begin);
+}
+
+static void cut_parts(void *context, int member)
+{
+    cut_job *job = context;
+    (void)member;
+    for (;;) {
+        int i = atomic_fetch_add(&job->next, 1);
+        if (i >= job->parts) return;
+        range r = job->part[i];
+        /* A part of m nodes has at most most_pieces(m) pieces; r.from leaves room for those before. */
+        int32_t *begin = job->begin + (size_t)(2.5 * r.from / job->size) + 2 * (size_t)i;
+        *cut_range(job, r, begin) = -1;
+    }
+}
+
+static int by_place(const void *x, const void *y)
+{
+    const int32_t *a = x, *b = y;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Brings the nodes of piece i into the order of the tour. Nodes with both neighbours outside are left out: they
+ * are part of the paths outside. Expects places in the tour in `slot`. */
+static void arrange(const cut_job *job, int32_t i)
+{
+    inv_pieces *q = job->q;
+    int32_t *own = q->member + q->begin[i], count = q->begin[i + 1] - q->begin[i], n = q->p->n, kept = 0;
+    for (int32_t j = 0; j < count; j++) own[j] = q->slot[own[j]];
+    qsort(own, (size_t)count, sizeof *own, by_place);
+    int32_t first = own[0], before = own[count - 1]; /* places: own[] is overwritten as we go */
+    for (int32_t j = 0; j < count; j++) {
+        int32_t at = own[j], after = j + 1 < count ? own[j + 1] : first, v = job->order[at];
+        bool joined = (before + 1 == n ? 0 : before + 1) == at || (at + 1 == n ? 0 : at + 1) == after;
+        before = at;
+        if (joined && count >= INV_PIECE_LEAST) {
+            q->slot[v] = q->begin[i] + kept;
+            own[kept++] = v;
+        } else {
+            q->slot[v] = -1;
+        }
+    }
+    if (kept < INV_PIECE_LEAST) {
+        for (int32_t j = 0; j < kept; j++) q->slot[own[j]] = -1;
+        kept = 0;
+    }
+    q->kept[i] = kept;
+}
+
+static void arrange_pieces(void *context, int member)
+{
+    cut_job *job = context;
+    (void)member;
+    for (int32_t i; (i = atomic_fetch_add(&job->next, 1)) < job->q->count;) arrange(job, i);
+}
+
+void inv_pieces_cut(inv_pieces *q, const int32_t *order, int32_t size, uint64_t seed)
+{
+    int32_t n = q->p->n;
+    range part[MOST_PARTS];
+    cut_job job = {.q = q, .order = order, .size = size, .seed = seed, .part = part, .begin = q->kept};
+    for (int32_t i = 0; i < n; i++) q->member[i] = i;
+    for (int32_t i = 0; i < n; i++) q->slot[order[i]] = i;
+
+    /* The first splits one by one, until every thread has some; in the order of `member`. */
+    part[job.parts++] = (range){0, n};
+    for (bool more = q->threads > 1; more && 2 * job.parts <= MOST_PARTS && job.parts < 4 * q->threads;) {
+        range old[MOST_PARTS];
+        int olds = job.parts;
+        memcpy(old, part, sizeof old);
+        job.parts = 0;
+        more = false;
+        for (int i = 0; i < olds; i++) {
+            if (is_piece(&job, old[i])) {
+                part[job.parts++] = old[i];
+                continue;
+            }
+            int32_t mid = split(&job, old[i]);
+            part[job.parts++] = (range){old[i].from, mid};
+            part[job.parts++] = (range){mid, old[i].to};
+            more = true;
+        }
+    }
+    inv_parallel(q->threads, cut_parts, &job);
+    q->count = 0;
+    for (int i = 0; i < job.parts; i++)
+        for (int32_t *b = q->kept + (size_t)(2.5 * part[i].from / size) + 2 * (size_t)i; *b >= 0; b++)
+            q->begin[q->count++] = *b;
+    q->begin[q->count] = n;
+    atomic_store(&job.next, 0);
+    inv_parallel(q->count < 4 ? 1 : q->threads, arrange_pieces, &job);
+}
+
+/* ---- one piece ----------------------------------------------------------------------------------------- */
+
+void inv_piece_destroy(inv_piece *w)
+{
+    inv_lk_destroy(&w->lk);
+    free(w->node);
+    free(w->outside);
+    *w = (inv_piece){0};
+}
+
+static invit_status reserve(inv_piece *w, int32_t count, int32_t k, invit_error *err)
+{
+    if (count <= w->room) return INVIT_OK;
+    inv_piece_destroy(w);
+    INV_CHECK(inv_lk_reserve(&w->lk, count, k, err));
+    w->node = malloc((size_t)count * sizeof *w->node);
+    w->outside = malloc((size_t)count * sizeof *w->outside);
+    if (!w->node || !w->outside) return inv_no_memory(err, (size_t)count * sizeof *w->node);
+    w->room = count;
+    return INVIT_OK;
+}
+
+static inline bool linked(const inv_pieces *q, int32_t a, int32_t b)
+{
+    return q->link[a][0] == b || q->link[a][1] == b;
+}
+
+invit_status inv_piece_load(inv_pieces *q, int32_t i, inv_piece *w, invit_error *err)
+{
+    int32_t count = q->kept[i], from = q->begin[i], k = q->nb->k;
+    inv_lk *lk = &w->lk;
+    lk->n = 0;
+    if (count == 0) return INVIT_OK;
+    INV_CHECK(reserve(w, count, k, err));
+    lk->n = count;
+    inv_lk_measure(lk, q->p);
+    for (int32_t j = 0; j < count; j++) {
+        int32_t v = q->member[from + j], kept = 0;
+        w->node[j] = v;
+        lk->mate[j] = -1;
+        inv_lk_place(lk, j, q->p, v);
+        const int32_t *list = inv_neighbours_of(q->nb, v);
+        int32_t *own = lk->neighbour + (size_t)j * (size_t)k;
+        for (int32_t l = 0; l < k && list[l] >= 0; l++) {
+            int32_t at = q->slot[list[l]] - from; /* below 0 for nodes left out, beyond for other pieces */
+            if (at >= 0 && at < count) own[kept++] = at;
+        }
+        while (kept < k) own[kept++] = -1;
+    }
+    for (int32_t j = 0; j < count; j++) {
+        int32_t next = j + 1 == count ? 0 : j + 1, v = w->node[j], u = w->node[next];
+        if (linked(q, v, u)) continue;
+        lk->mate[j] = next;
+        lk->mate[next] = j;
+        int32_t before = w->node[j == 0 ? count - 1 : j - 1],
+                after = w->node[next + 1 == count ? 0 : next + 1];
+        w->outside[j] = q->link[v][0] == before ? q->link[v][1] : q->link[v][0];
+        w->outside[next] = q->link[u][0] == after ? q->link[u][1] : q->link[u][0];
+    }
+    inv_lk_begin(lk);
+    for (int32_t j = 0; j < count; j++) {
+        if (q->look[w->node[j]]) inv_lk_push(lk, j);
+        /* A node that does not see all its neighbours now is to be looked at again when it does. */
+        q->look[w->node[j]] = lk->neighbour[((size_t)j + 1) * (size_t)k - 1] < 0;
+    }
+    return INVIT_OK;
+}
+
+void inv_piece_unload(inv_pieces *q, inv_piece *w)
+{
+    inv_lk *lk = &w->lk;
+    int32_t n = lk->n, before = lk->tour.order[n - 1];
+    for (int32_t i = 0; i < n; i++) {
+        int32_t j = lk->tour.order[i], after = lk->tour.order[i + 1 == n ? 0 : i + 1], mate = lk->mate[j];
+        q->link[w->node[j]][0] = before == mate ? w->outside[j] : w->node[before];
+        q->link[w->node[j]][1] = after == mate ? w->outside[j] : w->node[after];
+        before = j;
+    }
+    for (; lk->waiting > 0; lk->waiting--) {
+        q->look[w->node[lk->queue[lk->head]]] = 1;
+        lk->head = lk->head + 1 == n ? 0 : lk->head + 1;
+    }
+}
+
+/* ---- joining cycles ------------------------------------------------------------------------------------ */
+
+typedef struct cycles {
+    inv_pieces *q;
+    int32_t *of;     /* [n] the cycle each node was found on            */
+    int32_t *parent; /* [count] union-find: cycles that have been joined */
+    int32_t *start;  /* [count] a node of each                          */
+    int32_t *size;   /* [count]                                         */
+    int32_t count, room;
+} cycles;
+
+static inline int32_t follow(const inv_pieces *q, int32_t before, int32_t v)
+{
+    return q->link[v][0] == before ? q->link[v][1] : q->link[v][0];
+}
+
+static int32_t root(cycles *c, int32_t i)
+{
+    while (c->parent[i] != i) i = c->parent[i] = c->parent[c->parent[i]];
+    return i;
+}
+
+static invit_status find_cycles(cycles *c, invit_error *err)
+{
+    int32_t n = c->q->p->n;
+    memset(c->of, -1, (size_t)n * sizeof *c->of);
+    for (int32_t i = 0; i < n; i++) {
+        if (c->of[i] >= 0) continue;
+        if (c->count == c->room) {
+            size_t room = c->room ? 2 * (size_t)c->room : 64;
+            int32_t *parent = realloc(c->parent, room * sizeof *parent);
+            if (parent) c->parent = parent;
+            int32_t *start = realloc(c->start, room * sizeof *start);
+            if (start) c->start = start;
+            int32_t *size = realloc(c->size, room * sizeof *size);
+            if (size) c->size = size;
+            if (!parent || !start || !size) return inv_no_memory(err, room * sizeof *parent);
+            c->room = (int32_t)room;
+        }
+        int32_t v = i, before = c->q->link[i][0], size = 0;
+        do {
+            c->of[v] = c->count;
+            int32_t next = follow(c->q, before, v);
+            before = v;
+            v = next;
+            size++;
+        } while (v != i);
+        c->parent[c->count] = c->count;
+        c->start[c->count] = i;
+        c->size[c->count++] = size;
+    }
+    return INVIT_OK;
+}
+
+typedef struct exchange { /* takes out a-b and c-d, puts in a-c and b-d */
+    double cost;
+    int32_t a, b, c, d;
+} exchange;
+
+static void consider(const inv_pieces *q, int32_t a, int32_t c, exchange *best)
+{
+    for (int i = 0; i < 4; i++) {
+        int32_t b = q->link[a][i & 1], d = q->link[c][i >> 1];
+        double cost = inv_distance(q->p, a, c) + inv_distance(q->p, b, d) - inv_distance(q->p, a, b) -
+                      inv_distance(q->p, c, d);
+        if (cost < best->cost) *best = (exchange){cost, a, b, c, d};
+    }
+}
+
+static void replace(inv_pieces *q, int32_t v, int32_t old, int32_t new)
+{
+    q->link[v][q->link[v][0] == old ? 0 : 1] = new;
+    q->look[v] = 1;
+}
+
+/* Joins the cycle through `start` to the one that is cheapest to join. */
+static void join_cycle(cycles *c, int32_t start)
+{
+    inv_pieces *q = c->q;
+    exchange best = {.cost = INFINITY};
+    int32_t own = root(c, c->of[start]), v = start, before = q->link[start][0], tried = 0;
+    do {
+        const int32_t *list = inv_neighbours_of(q->nb, v);
+        for (int32_t j = 0; j < q->nb->k && list[j] >= 0; j++)
+            if (root(c, c->of[list[j]]) != own) consider(q, v, list[j], &best);
+        int32_t next = follow(q, before, v);
+        before = v;
+        v = next;
+    } while (v != start && (++tried < TRIED || best.cost == INFINITY));
+    if (best.cost == INFINITY) { /* nobody lists a node of another: the next one along the curve will do */
+        int32_t other = start;
+        do other = other + 1 == q->p->n ? 0 : other + 1;
+        while (root(c, c->of[other]) == own);
+        consider(q, start, other, &best);
+        if (best.cost == INFINITY) best = (exchange){0, start, q->link[start][0], other, q->link[other][0]};
+    }
+    replace(q, best.a, best.b, best.c);
+    replace(q, best.b, best.a, best.d);
+    replace(q, best.c, best.d, best.a);
+    replace(q, best.d, best.c, best.b);
+    c->parent[own] = root(c, c->of[best.c]);
+}
+
+invit_status inv_pieces_join(inv_pieces *q, int32_t *order, int32_t *count, invit_error *err)
+{
+    invit_status status = INVIT_OK;
+    cycles c = {.q = q, .of = q->slot};
+    INV_TRY(find_cycles(&c, err));
+    *count = c.count;
+    int32_t largest = 0;
+    for (int32_t i = 1; i < c.count; i++)
+        if (c.size[i] > c.size[largest]) largest = i;
+    for (int32_t i = 0; i < c.count; i++)
+        while (root(&c, i) != root(&c, largest)) join_cycle(&c, c.start[i]);
+    int32_t v = 0, before = q->link[0][0];
+    for (int32_t i = 0; i < q->p->n; i++) {
+        order[i] = v;
+        int32_t next = follow(q, before, v);
+        before = v;
+        v = next;
+    }
+done:
+    free(c.parent);
+    free(c.start);
+    free(c.size);
+    return status;
+}

@@ -1,0 +1,148 @@
+/* Pieces of a tour: what a piece does not own stays, and pieces changed at the same time give one tour. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "search/curve.h"
+#include "search/improve.h"
+#include "search/tsp_pieces.h"
+#include "problem/metric.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { UNIFORM, COLLINEAR, ONE_POINT, FOUR_PLACES, LATTICE, KINDS, SIZE = 20 };
+
+static invit_instance *make_instance(int n, int kind)
+{
+    double *xy = malloc(2 * (size_t)n * sizeof *xy);
+    inv_rng r;
+    inv_rng_init(&r, (uint64_t)n, 3);
+    for (int i = 0; i < n; i++) {
+        xy[2 * i] = 1000 * inv_rng_double(&r);
+        xy[2 * i + 1] = kind == COLLINEAR ? 3 : 1000 * inv_rng_double(&r);
+        if (kind == ONE_POINT) xy[2 * i] = xy[2 * i + 1] = 7;
+        if (kind == FOUR_PLACES) xy[2 * i] = i & 1, xy[2 * i + 1] = i >> 1 & 1;
+        if (kind == LATTICE) xy[2 * i] = i % 20, xy[2 * i + 1] = (int)(i / 20);
+    }
+    invit_instance *p = NULL;
+    assert_int_equal(invit_instance_create_tsp(xy, n, INVIT_EXACT, &p, NULL), INVIT_OK);
+    free(xy);
+    return p;
+}
+
+static double measure(const invit_instance *p, const int32_t *order)
+{
+    double length = 0;
+    for (int32_t i = 0; i < p->n; i++) length += inv_edge(p, order[i], order[(i + 1) % p->n]);
+    return length;
+}
+
+static void assert_tour(const int32_t *order, int n)
+{
+    char *seen = calloc((size_t)n, 1);
+    for (int i = 0; i < n; i++) {
+        assert_in_range(order[i], 0, n - 1);
+        assert_int_equal(seen[order[i]]++, 0);
+    }
+    free(seen);
+}
+
+/* Optimises and kicks every piece; each must keep its fixed edges and its length. Returns the gain of all. */
+static double improve_all(inv_pieces *q, inv_rng *rng)
+{
+    double gain = 0;
+    inv_piece w = {0};
+    for (int32_t i = 0; i < q->count; i++) {
+        assert_int_equal(inv_piece_load(q, i, &w, NULL), INVIT_OK);
+        inv_lk *lk = &w.lk;
+        if (lk->n == 0) continue;
+        double before = lk->length, length = 0;
+        inv_lk_optimise(lk, INT64_MAX);
+        for (int32_t v = 0; v < lk->n; v++) inv_lk_kick(lk, v, rng);
+        for (int32_t v = 0; v < lk->n; v++) {
+            int32_t next = inv_tour_next(&lk->tour, v);
+            double dx = lk->xy[2 * v] - lk->xy[2 * next], dy = lk->xy[2 * v + 1] - lk->xy[2 * next + 1];
+            length += sqrt(dx * dx + dy * dy);
+            if (lk->mate[v] < 0) continue;
+            assert_int_equal(lk->mate[lk->mate[v]], v);
+            assert_true(next == lk->mate[v] || inv_tour_prev(&lk->tour, v) == lk->mate[v]);
+        }
+        assert_true(fabs(length - lk->length) <= 1e-9 * (1 + length));
+        gain += before - lk->length;
+        inv_piece_unload(q, &w);
+    }
+    inv_piece_destroy(&w);
+    return gain;
+}
+
+static void pieces_changed_at_once_give_a_tour(void **state)
+{
+    (void)state;
+    static const int sizes[] = {8, 9, 12, 20, 27, 50, 100, 333, 1000};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int kind = 0; kind < KINDS; kind++) {
+            int n = sizes[s];
+            invit_instance *p = make_instance(n, kind);
+            inv_neighbours nb;
+            inv_neighbour_options o = {.k = 8, .per_quadrant = 1, .threads = 1, .deadline = INFINITY};
+            inv_pieces q;
+            inv_rng rng;
+            inv_rng_init(&rng, 1, (uint64_t)n);
+            int32_t *order = malloc((size_t)n * sizeof *order);
+            for (int i = 0; i < n; i++) order[i] = i;
+            assert_int_equal(inv_neighbours_create(p, &o, &nb, NULL), INVIT_OK);
+            assert_int_equal(inv_pieces_create(p, &nb, 2, SIZE, &q, NULL), INVIT_OK);
+            inv_pieces_link(&q, order);
+            for (uint64_t round = 0; round < 6; round++) {
+                double before = measure(p, order);
+                int32_t cycles = 0;
+                inv_pieces_cut(&q, order, round < 5 ? SIZE : n, round);
+                assert_int_equal(q.begin[0], 0);
+                assert_int_equal(q.begin[q.count], n);
+                double gain = improve_all(&q, &rng);
+                assert_true(gain >= -1e-9 * before);
+                assert_int_equal(inv_pieces_join(&q, order, &cycles, NULL), INVIT_OK);
+                assert_tour(order, n);
+                double after = measure(p, order);
+                if (cycles == 1) assert_true(fabs(before - gain - after) <= 1e-9 * (1 + before));
+            }
+            inv_pieces_destroy(&q);
+            inv_neighbours_destroy(&nb);
+            invit_instance_destroy(p);
+            free(order);
+        }
+}
+
+/* Several pieces, and the result of the threads does not depend on which of them had which piece. */
+static void rounds_are_reproducible(void **state)
+{
+    (void)state;
+    enum { N = 6000 };
+    invit_instance *p = make_instance(N, UNIFORM);
+    invit_solution *s[2];
+    inv_improve_options o = {.deadline = INFINITY, .iterations = 1500, .threads = 2, .seed = 4};
+    inv_improve_stats stats;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(inv_construct_space_filling(p, &s[i], NULL), INVIT_OK);
+        assert_int_equal(inv_improve_tsp(p, &s[i], &o, &stats, NULL), INVIT_OK);
+        assert_int_equal(stats.iterations, 1500);
+        assert_tour(s[i]->nodes, N);
+        assert_true(fabs(stats.length - inv_length(p, s[i])) <= 1e-9 * stats.length);
+    }
+    assert_memory_equal(s[0]->nodes, s[1]->nodes, N * sizeof *s[0]->nodes);
+    invit_solution_destroy(s[0]);
+    invit_solution_destroy(s[1]);
+    invit_instance_destroy(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pieces_changed_at_once_give_a_tour),
+        cmocka_unit_test(rounds_are_reproducible),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
