@@ -14,8 +14,14 @@ DISTRIBUTIONS = ("uniform", "clustered", "explosion", "implosion")
 CONSTRUCTIONS = ("invit", "nearest", "greedy", "space-filling", "savings", "start", "insertion")
 
 
+STATUS_IO = 4
+SOLUTION_FORMATS = {"tour": 0, "routes": 1, "msvdrp": 2, "geojson": 3, "stops": 4}
+
+
 class InvitError(Exception):
-    """What the library could not do; the message is the library's own."""
+    """What the library could not do; the message is the library's own. `status`: its invit_status, 0 when the package
+    refused before the library was asked."""
+    status = 0
 
 
 class Error(c.Structure):
@@ -36,7 +42,8 @@ class Control(c.Structure):
 
 
 class GenerateOptions(c.Structure):
-    _fields_ = [("capacity", c.c_int64), ("demand_min", c.c_int32), ("demand_max", c.c_int32), ("like_library", c.c_bool)]
+    _fields_ = [("capacity", c.c_int64), ("demand_min", c.c_int32), ("demand_max", c.c_int32), ("like_library", c.c_bool),
+                ("route_size", c.c_double)]
 
 
 class CheckResult(c.Structure):
@@ -47,6 +54,22 @@ class CheckResult(c.Structure):
 class Stop(c.Structure):
     _fields_ = [("node", c.c_int32), ("leg", c.c_double), ("distance", c.c_double), ("load", c.c_double),
                 ("arrival", c.c_double), ("waiting", c.c_double), ("departure", c.c_double)]
+
+
+class SolutionInfo(c.Structure):
+    _fields_ = [("length", c.c_double), ("seconds", c.c_double)]
+
+
+class OptionRow(c.Structure):
+    _fields_ = [("name", c.c_char_p), ("letter", c.c_char), ("type", c.c_char_p), ("choices", c.c_char_p),
+                ("min", c.c_double), ("max", c.c_double), ("metavar", c.c_char_p), ("fallback", c.c_char_p),
+                ("help", c.c_char_p), ("value", c.c_char * 64)]
+
+
+# by the names of invit.h, for the test that compares them with the header
+STRUCTURES = {"invit_error": Error, "invit_progress": Progress, "invit_control": Control,
+              "invit_generate_options": GenerateOptions, "invit_check_result": CheckResult, "invit_stop": Stop,
+              "invit_solution_info": SolutionInfo, "invit_option": OptionRow}
 
 
 def _find() -> str:
@@ -78,6 +101,10 @@ _PROTOTYPES = {
     "invit_instance_set_array": (c.c_int, [_P, c.c_char_p, _DOUBLES, c.c_int64, _ERR]),
     "invit_instance_set_matrix": (c.c_int, [_P, c.c_char_p, _DOUBLES, c.c_int64, _ERR]),
     "invit_instance_get": (c.c_double, [_P, c.c_char_p]),
+    "invit_instance_array": (_DOUBLES, [_P, c.c_char_p]),
+    "invit_instance_set_metric": (c.c_int, [_P, c.c_int, _ERR]),
+    "invit_instance_label": (c.c_char_p, [_P, c.c_int64]),
+    "invit_instance_set_labels": (c.c_int, [_P, c.POINTER(c.c_char_p), _ERR]),
     "invit_instance_validate": (c.c_int, [_P, _ERR]),
     "invit_schedule": (c.c_int32, [_P, _P, c.c_int32, c.POINTER(Stop)]),
     "invit_instance_destroy": (None, [_P]),
@@ -91,6 +118,8 @@ _PROTOTYPES = {
     "invit_instance_capacity": (c.c_int64, [_P]),
     "invit_instance_read": (c.c_int, [c.c_char_p, c.c_int64, _OUT, _ERR]),
     "invit_reader_open": (c.c_int, [c.c_char_p, _OUT, _ERR]),
+    "invit_reader_open_memory": (c.c_int, [c.c_char_p, c.c_size_t, c.c_char_p, _OUT, _ERR]),
+    "invit_reader_note": (c.c_char_p, [_P]),
     "invit_reader_set_capacity": (None, [_P, c.c_int64]),
     "invit_reader_next": (c.c_int, [_P, _OUT, _ERR]),
     "invit_reader_close": (None, [_P]),
@@ -98,6 +127,14 @@ _PROTOTYPES = {
     "invit_solution_destroy": (None, [_P]),
     "invit_solution_routes": (c.c_int32, [_P]),
     "invit_solution_route": (_INT32S, [_P, c.c_int32, _INT32S]),
+    "invit_solution_reader_open": (c.c_int, [c.c_char_p, _OUT, _ERR]),
+    "invit_solution_reader_next": (c.c_int, [_P, _P, _OUT, c.POINTER(SolutionInfo), _ERR]),
+    "invit_solution_reader_close": (None, [_P]),
+    "invit_writer_open": (c.c_int, [c.c_char_p, _OUT, _ERR]),
+    "invit_writer_open_memory": (c.c_int, [_OUT, c.POINTER(c.c_size_t), _OUT, _ERR]),
+    "invit_writer_solution": (c.c_int, [_P, _P, _P, c.c_int, c.POINTER(SolutionInfo), _ERR]),
+    "invit_writer_close": (c.c_int, [_P, _ERR]),
+    "invit_writer_abandon": (None, [_P]),
     "invit_generate_with": (c.c_int, [c.c_int, c.c_int, c.c_int64, c.c_uint64, c.c_uint64,
                                       c.POINTER(GenerateOptions), _OUT, _ERR]),
     "invit_model_load": (c.c_int, [c.c_char_p, _OUT, _ERR]),
@@ -106,6 +143,8 @@ _PROTOTYPES = {
     "invit_options_create": (_P, []),
     "invit_options_destroy": (None, [_P]),
     "invit_options_set": (c.c_int, [_P, c.c_char_p, c.c_char_p, _ERR]),
+    "invit_options_row": (c.c_bool, [_P, c.c_int, c.POINTER(OptionRow), c.c_size_t]),
+    "invit_options_set_start": (None, [_P, _P]),
     "invit_options_set_control": (None, [_P, c.POINTER(Control)]),
     "invit_options_set_better": (None, [_P, BETTER_FN, _P, c.c_bool]),
     "invit_solve": (c.c_int, [_P, _P, _P, _OUT, _ERR]),
@@ -118,10 +157,16 @@ for _name, (_result, _arguments) in _PROTOTYPES.items():
     _function = getattr(lib, _name)
     _function.restype, _function.argtypes = _result, _arguments
 
+_libc = c.CDLL(None)
+_libc.free.restype, _libc.free.argtypes = None, [c.c_void_p]
+free = _libc.free
+
 
 def call(name: str, *arguments: object) -> None:
     """Calls a function whose last parameter is an invit_error and turns a failure into an exception."""
     err = Error()
     status = getattr(lib, name)(*arguments, c.byref(err))
     if status != STATUS_OK:
-        raise InvitError(err.message.decode("utf-8", "replace") or f"{name} failed with status {status}")
+        error = InvitError(err.message.decode("utf-8", "replace") or f"{name} failed with status {status}")
+        error.status = status
+        raise error

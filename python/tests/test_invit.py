@@ -179,7 +179,8 @@ class Refuse(unittest.TestCase):
         self.refuses("decimals", SQUARE, [0, 1 / 3, 1, 1], 5, time=0, construct="savings")
         self.refuses("both demands and capacity", SQUARE, [0, 1, 1, 1], time=0)
         self.refuses("metric must be", SQUARE, metric="manhattan", time=0)
-        self.refuses("seconds", SQUARE, time=-1)
+        self.refuses("time: expected a time such as 10", SQUARE, time=-1)
+        self.refuses("time: expected a number of seconds", SQUARE, time=math.nan)
         with self.assertRaises(invit.InvitError):
             invit.Model("/nowhere/model.safetensors")
 

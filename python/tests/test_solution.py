@@ -1,0 +1,262 @@
+"""Options by name, tables, and what a Solution can do; pandas and matplotlib are stood in for where they are missing."""
+
+import contextlib
+import datetime
+import doctest
+import io
+import math
+import os
+import pathlib
+import pickle
+import sys
+import tempfile
+import types
+import unittest
+import xml.etree.ElementTree
+from unittest import mock
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import invit  # noqa: E402
+from invit import _instance  # noqa: E402
+
+TABLE = {"name": ["depot", "Ann", "Bob", "Smith, J."], "lat": [52.5, 52.51, 52.52, 52.49],
+         "lon": [13.4, 13.41, 13.38, 13.45], "demand": [0, 2, 3, 4], "notes": ["", "bell", "", "dog"]}
+
+
+class Frame:
+    """As much of a DataFrame as the package uses."""
+
+    def __init__(self, columns):
+        self.data = columns if isinstance(columns, dict) else {
+            name: [row.get(name) for row in columns] for name in dict.fromkeys(n for row in columns for n in row)}
+        self.columns = list(self.data)
+
+    def __getitem__(self, name):
+        return self.data[name]
+
+    def __len__(self):
+        return len(next(iter(self.data.values())))
+
+
+class Options(unittest.TestCase):
+    def test_every_option_of_the_table_is_taken(self):
+        instance = invit.generate("tsp", 30)
+        for option in invit.options():
+            value = {"choice": option.choices[0] if option.choices else None, "seconds": 0.01}.get(option.type, 1)
+            more = {} if option.name == "time" else {"time": 0.02}
+            solution = invit.solve(instance, **{option.name: value, **more})
+            self.assertEqual(len(solution.tour), 30, option.name)
+
+    def test_unknown_ones_are_refused_with_those_there_are(self):
+        with self.assertRaisesRegex(invit.InvitError, "no option 'times': expected one of time, rollouts, .*max_length"):
+            invit.solve([(0, 0), (1, 1), (2, 0)], times=3)
+        with self.assertRaisesRegex(invit.InvitError, "improve: expected .*neural"):
+            invit.solve([(0, 0), (1, 1), (2, 0)], improve="hope")
+
+    def test_iterations_are_reproducible(self):
+        instance = invit.generate("tsp", 150, seed=8)
+        first, second = (invit.solve(instance, iterations=300, seed=3, threads=1) for _ in range(2))
+        self.assertEqual(first.routes, second.routes)
+        self.assertLess(first.length, first.constructed)
+
+    def test_target_stops(self):
+        solution = invit.solve(invit.generate("tsp", 200), construct="nearest", target=1e9, time=60)
+        self.assertLess(solution.seconds, 20)
+
+    def test_start_from_solutions_lists_and_files(self):
+        for problem in ("tsp", "cvrp"):
+            instance = invit.generate(problem, 40, seed=2)
+            begin = invit.solve(instance, construct="nearest", time=0)
+            with tempfile.TemporaryDirectory() as scratch:
+                path = pathlib.Path(scratch, "x.tour" if problem == "tsp" else "x.sol")
+                begin.save(path)
+                for start in (begin, begin.routes, begin.tour, path, str(path)):
+                    again = invit.solve(instance, start=start, time=0)
+                    self.assertEqual((again.length, again.rollouts), (begin.length, 0))
+        with self.assertRaisesRegex(invit.InvitError, "start from"):
+            invit.solve(instance, start=[[1, 2]], time=0)
+
+    def test_a_damaged_model_is_an_error_and_a_missing_one_a_warning(self):
+        instance = invit.generate("tsp", 20)
+        with tempfile.TemporaryDirectory() as scratch, mock.patch.dict(os.environ, INVIT_MODELS=scratch):
+            pathlib.Path(scratch, "tsp-2v.safetensors").write_bytes(b"damaged")
+            with self.assertRaisesRegex(invit.InvitError, "tsp-2v.safetensors"):
+                invit.solve(instance, time=0)
+        missing = invit.InvitError("no model tsp-2v.safetensors in $INVIT_MODELS")
+        missing.status = 4
+        with mock.patch.object(invit, "Model", side_effect=missing):
+            with self.assertWarnsRegex(UserWarning, "no bundled model"):
+                self.assertIsNone(invit._default_model("tsp", fallback=True))
+            with self.assertRaisesRegex(invit.InvitError, "no model"):
+                invit._default_model("tsp", fallback=False)
+
+    def test_a_line_of_progress(self):
+        with contextlib.redirect_stderr(io.StringIO()) as shown:
+            invit.solve(invit.generate("tsp", 300), time=0.5, construct="greedy", progress=True)
+        self.assertRegex(shown.getvalue(), r"\rimprove +.*best \d")
+        self.assertRegex(shown.getvalue(), r"a tour of 300 nodes, length .* s *\n$")
+
+
+class Tables(unittest.TestCase):
+    def test_frames_dicts_and_rows(self):
+        rows = [dict(zip(TABLE, values)) for values in zip(*TABLE.values())]
+        for table in (Frame(TABLE), TABLE, rows):
+            solution = invit.solve(table, capacity=6, time=0.1)
+            self.assertEqual(solution.instance.metric, "haversine")
+            self.assertEqual(solution.instance.labels, TABLE["name"])
+            self.assertEqual((solution.instance.demands, solution.instance.capacity), ([0, 2, 3, 4], 6))
+            self.assertEqual(sorted(node for route in solution.routes for node in route), [1, 2, 3])
+
+    def test_times_missing_values_and_decimals(self):
+        table = {"x": [0, 10.5, 20], "y": [0.0, 0, 0], "open": [datetime.time(8, 0), "8:30", None],
+                 "close": ["12:00", datetime.time(9, 0), math.nan], "demand": [math.nan, 0.5, 1]}
+        instance = invit.Instance(table, capacity=1.5, service=5, vehicles=2)
+        self.assertEqual((instance.demands, instance.capacity), ([0, 0.5, 1], 1.5))
+        self.assertEqual(instance.array("earliest")[:2], [480, 510])
+        self.assertEqual(instance.array("service"), [0, 5, 5])
+        self.assertEqual(instance.get("vehicles"), 2)
+
+    def test_what_a_table_lacks_is_said(self):
+        for pattern, table in (("expected a header with the columns x,y", {"a": [1, 2], "b": [3, 4]}),
+                               ("same length", {"x": [1, 2], "y": [3]}),
+                               ("capacity", {"x": [0, 1], "y": [0, 1], "demand": [0, 1]})):
+            with self.assertRaisesRegex(invit.InvitError, pattern):
+                invit.Instance(table)
+
+    def test_points_of_a_geo_frame(self):
+        class Points(list):
+            name = "geometry"
+            x, y = property(lambda s: [p[0] for p in s]), property(lambda s: [p[1] for p in s])
+        frame = Frame({"id": ["a", "b", "c"], "geometry": Points([(13.4, 52.5), (13.5, 52.4), (13.3, 52.6)])})
+        frame.geometry, frame.crs = frame["geometry"], types.SimpleNamespace(is_geographic=True)
+        instance = invit.Instance(frame)
+        self.assertEqual((instance.metric, instance.labels), ("haversine", ["a", "b", "c"]))
+        self.assertEqual(instance.coords[1], [13.5, 52.4])
+
+    def test_pandas(self):
+        try:
+            import pandas
+        except ImportError:
+            self.skipTest("pandas is not installed")
+        solution = invit.solve(pandas.DataFrame(TABLE), capacity=6, time=0.1)
+        frame = solution.to_frame()
+        self.assertEqual(list(frame.columns)[:4], ["route", "stop", "node", "label"])
+
+
+class Answers(unittest.TestCase):
+    def setUp(self):
+        self.solution = invit.solve(TABLE, capacity=6, time=0.1, service=5, speed=30)
+
+    def test_routes_know_their_length_and_load(self):
+        solution = invit.solve(invit.generate("cvrp", 60, seed=3), construct="savings", time=0)
+        instance = solution.instance
+        self.assertAlmostEqual(sum(route.length for route in solution.routes), solution.length)
+        for route in solution.routes:
+            self.assertEqual(route.load, sum(instance.demands[node] for node in route))
+            self.assertEqual(route.path, [0, *route, 0])
+        tour = invit.solve(invit.generate("tsp", 20), construct="greedy", time=0)
+        self.assertAlmostEqual(tour.routes[0].length, tour.length)
+        self.assertEqual(len(tour.routes[0].arrivals), 20)
+        for route in self.solution.routes:
+            self.assertEqual(route.arrivals, [stop.arrival for stop in route.stops[1:-1]])
+            self.assertGreater(route.duration, 5 * len(route))
+        with self.assertRaisesRegex(invit.InvitError, "nodes from 0 to 3"):
+            invit.Route([1, 9], self.solution.instance).stops
+
+    def test_check(self):
+        self.assertTrue(self.solution.check())
+        instance = self.solution.instance
+        self.assertEqual(invit.check(instance, self.solution).length, self.solution.length)
+        self.assertTrue(invit.check(instance, self.solution.tour))
+        wrong = invit.check(instance, [[1, 2, 3]])
+        self.assertFalse(wrong)
+        self.assertRegex(wrong.message, "load|capacity|demand")
+        self.assertFalse(invit.check(instance, [[1, 2]]))
+        with self.assertRaisesRegex(invit.InvitError, "far too large"):
+            invit.check(instance, [[1, 2**32 + 2, 3]])
+        with self.assertRaisesRegex(invit.InvitError, "expected routes"):
+            invit.check(instance, 7)
+
+    def test_save_and_read_back(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            for name in ("a.sol", "a.txt", "a.geojson", "a.csv"):
+                path = pathlib.Path(scratch, name)
+                self.solution.save(path)
+                self.assertGreater(path.stat().st_size, 20)
+            self.assertTrue(invit.check(self.solution.instance, pathlib.Path(scratch, "a.sol")))
+            self.assertIn("Smith", pathlib.Path(scratch, "a.csv").read_text())
+            with self.assertRaisesRegex(invit.InvitError, r"ends in \.tour"):
+                self.solution.save(pathlib.Path(scratch, "a.xyz"))
+            with self.assertRaises(invit.InvitError):
+                self.solution.save(pathlib.Path(scratch, "nowhere", "a.sol"))
+            self.solution.save(pathlib.Path(scratch, "a.xyz"), format="stops")
+            self.assertEqual(sorted(os.listdir(scratch)), ["a.csv", "a.geojson", "a.sol", "a.txt", "a.xyz"])
+
+    def test_geojson(self):
+        found = self.solution.to_geojson()
+        self.assertEqual(found["type"], "FeatureCollection")
+        kinds = [feature["geometry"]["type"] for feature in found["features"]]
+        self.assertEqual((kinds.count("Point"), kinds.count("MultiLineString")), (4, len(self.solution.routes)))
+
+    def test_frames(self):
+        records = self.solution.to_records()
+        self.assertEqual(len(records), 3 + 2 * len(self.solution.routes))
+        self.assertEqual(records[0]["label"], "depot")
+        self.assertEqual((records[0]["lat"], records[0]["lon"]), (52.5, 13.4))
+        self.assertIn("arrival", records[0])
+        with mock.patch.dict(sys.modules, pandas=types.SimpleNamespace(DataFrame=Frame)):
+            self.assertEqual(len(self.solution.to_frame()), len(records))
+        with mock.patch.dict(sys.modules, pandas=None), self.assertRaisesRegex(invit.InvitError, "needs pandas"):
+            self.solution.to_frame()
+
+    def test_repr_is_short(self):
+        self.assertLess(len(repr(self.solution)), 100)
+        self.assertIn("routes", repr(self.solution))
+
+    def test_drawing(self):
+        picture = xml.etree.ElementTree.fromstring(self.solution._repr_svg_())
+        tags = [child.tag.rpartition("}")[2] for child in picture]
+        self.assertEqual((tags.count("polyline"), tags.count("circle")), (len(self.solution.routes), 4))
+        self.assertIsNone(invit.solve([[0, 1, 2], [1, 0, 3], [2, 3, 0]], time=0)._repr_svg_())
+        axes = mock.Mock()
+        with mock.patch.dict(sys.modules, {"matplotlib": mock.Mock(), "matplotlib.pyplot": mock.Mock()}):
+            self.solution.plot(axes)
+            with self.assertRaisesRegex(invit.InvitError, "no coordinates"):
+                invit.solve([[0, 1, 2], [1, 0, 3], [2, 3, 0]], time=0).plot(axes)
+        self.assertAlmostEqual(axes.set_aspect.call_args[0][0], 1 / math.cos(math.radians(52.505)), places=6)
+
+    def test_pickle(self):
+        matrix = [[0, 1, 9, 9], [9, 0, 1, 9], [9, 9, 0, 1], [1, 9, 9, 0]]
+        square = [(0, 0), (0, 1), (1, 1), (1, 0)]
+        cases = (self.solution, invit.solve(matrix, time=0.1), invit.solve(square, time=0, metric="ceil_2d"),
+                 invit.solve(invit.generate("cvrp", 30), time=0, construct="savings"),
+                 invit.solve(square, start_node=1, end_node=2, time=0.1), invit.solve(square, vehicles=2, time=0.1),
+                 invit.solve(square, vehicles="fewest", max_stops=2, open=True, time=0.1),
+                 invit.solve(square, [0, 0.5, 0.25, 1], 1.5, time_windows=[(0, 30), (2, 19), (None, 18), (0, 9.5)],
+                             service=0.5, max_length=9.5, durations=matrix, time=0.1))
+        for solution in cases:
+            again = pickle.loads(pickle.dumps(solution))
+            self.assertEqual(again.instance.__getstate__(), solution.instance.__getstate__())
+            self.assertEqual((again.routes, repr(again)), (solution.routes, repr(solution)))
+            self.assertEqual(again.check(), solution.check())
+            self.assertTrue(again.check())
+            self.assertEqual(again.schedule(), solution.schedule())
+
+    def test_version(self):
+        self.assertRegex(invit.__version__, r"^\d+\.\d+\.\d+")
+
+
+class Documents(unittest.TestCase):
+    def test_examples(self):
+        readme = pathlib.Path(__file__).resolve().parents[1] / "README.md"
+        for failed, attempted in (doctest.testmod(invit), doctest.testfile(str(readme), module_relative=False)):
+            self.assertEqual(failed, 0)
+            self.assertGreater(attempted, 2)
+
+    def test_signature_names_the_rules(self):
+        names = set(_instance.Instance.__init__.__code__.co_varnames) & set(invit._RULES)
+        self.assertEqual(names, set(invit._RULES))
+
+
+if __name__ == "__main__":
+    unittest.main()
