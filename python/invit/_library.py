@@ -42,8 +42,8 @@ class Control(c.Structure):
 
 
 class GenerateOptions(c.Structure):
-    _fields_ = [("capacity", c.c_int64), ("demand_min", c.c_int32), ("demand_max", c.c_int32), ("like_library", c.c_bool),
-                ("route_size", c.c_double)]
+    _fields_ = [("capacity", c.c_int64), ("demand_min", c.c_int32), ("demand_max", c.c_int32),
+                ("like_library", c.c_bool), ("route_size", c.c_double)]
 
 
 class CheckResult(c.Structure):
@@ -152,6 +152,8 @@ _PROTOTYPES = {
     "invit_check": (c.c_int, [_P, _P, c.POINTER(CheckResult), _ERR]),
 }
 
+for _needed in sorted(Path(__file__).resolve().parent.glob("libjansson.so*")):  # a wheel brings what the library needs
+    c.CDLL(str(_needed), c.RTLD_GLOBAL)
 lib = c.CDLL(_find())  # ctypes releases the GIL around every call
 for _name, (_result, _arguments) in _PROTOTYPES.items():
     _function = getattr(lib, _name)
