@@ -209,6 +209,8 @@ class Instance:
     def _set_labels(self, labels: Sequence[Any]) -> None:
         if len(labels) != len(self):
             raise InvitError(f"labels: expected one per node, {len(self)}, not {len(labels)}")
+        if any("\0" in str(label) for label in labels):
+            raise InvitError("labels: a name has a character 0")
         texts = (c.c_char_p * len(self))(*(str(label).encode() for label in labels))
         call("invit_instance_set_labels", self._handle, texts)
 
@@ -217,6 +219,8 @@ class Instance:
         """As the library reads CSV, so that names and meanings of columns are the same everywhere."""
         columns = _columns_of(table)
         n = max((len(column) for column in columns.values()), default=0)
+        if n == 0:
+            raise InvitError("expected a table with nodes: it has no rows")
         for what, own in (("demands", "demand"), ("service", "service")):
             given = arrays[what]
             if given is None:

@@ -51,9 +51,8 @@ class Route(list):
     def __reduce__(self) -> Any:
         return Route, (list(self), self.instance)
 
-    @property
-    def stops(self) -> List[StopTime]:
-        """The stops as they are driven, the depot or the way back to the first node included."""
+    def _driven(self) -> Any:
+        """An array of the library's stops."""
         if self.instance is None:
             raise InvitError("a route without an instance has no stops: give it one, Route(nodes, instance)")
         n, room = len(self.instance), (Stop * (len(self) + 2))()
@@ -61,32 +60,38 @@ class Route(list):
             raise InvitError(f"a route has nodes from 0 to {n - 1}")
         with _handle([self]) as handle:
             count = lib.invit_schedule(self.instance._handle, handle, 0, room)
-        return [StopTime(s.node, s.arrival, s.waiting, s.departure, s.load, s.distance) for s in room[:count]]
+        return (Stop * count).from_buffer(room)
+
+    @property
+    def stops(self) -> List[StopTime]:
+        """The stops as they are driven, the depot or the way back to the first node included."""
+        return [StopTime(s.node, s.arrival, s.waiting, s.departure, s.load, s.distance) for s in self._driven()]
 
     @property
     def path(self) -> List[int]:
         """The nodes as they are driven, the depot or the way back to the first node included."""
-        return [stop.node for stop in self.stops]
+        return [stop.node for stop in self._driven()]
 
     @property
     def length(self) -> float:
-        stops = self.stops
+        stops = self._driven()
         return stops[-1].distance if stops else 0.0
 
     @property
     def load(self) -> float:
-        return max((stop.load for stop in self.stops), default=0.0)
+        stops = self._driven()
+        return stops[-1].load if stops else 0.0
 
     @property
     def arrivals(self) -> List[float]:
         """When the vehicle is at each node of this list."""
-        stops = self.stops
-        return [stop.arrival for stop in (stops[1:] if _depot(self.instance) else stops)[:len(self)]]
+        times = [stop.arrival for stop in self._driven()]
+        return times[1:len(self) + 1] if _depot(self.instance) else times[:len(self)]
 
     @property
     def duration(self) -> float:
         """From leaving to being back: travel, waiting and service."""
-        stops = self.stops
+        stops = self._driven()
         return stops[-1].departure - stops[0].departure if stops else 0.0
 
 
@@ -104,13 +109,13 @@ def _routes(handle: Any, instance: Optional[Instance] = None) -> List[Route]:
 def _handle(routes: Sequence[Sequence[int]]) -> Iterator[Any]:
     """A solution of the library's from lists, for the time of a block."""
     flat = [node for route in routes for node in route]
-    if flat and not (-2**31 <= min(flat) and max(flat) < 2**31):  # ctypes would cut them off
-        raise InvitError("a route has a node number that is far too large")
     starts = [0]
     for route in routes:
         starts.append(starts[-1] + len(route))
     out = c.c_void_p()
     try:
+        if flat and not (-2**31 <= min(flat) and max(flat) < 2**31):  # ctypes would cut them off
+            raise InvitError("a route has a node number that is far too large")
         nodes = (c.c_int32 * max(1, len(flat)))(*flat)
     except TypeError as wrong:
         raise InvitError(f"routes are lists of whole numbers: {wrong}") from None
@@ -241,7 +246,8 @@ class Solution:
     def to_records(self) -> List[Dict[str, Any]]:
         """One dict per stop as it is driven: route, stop, node, label, coordinates, load, distance and times."""
         labels, xy = self.instance.labels, self.instance.coords
-        names = ("lon", "lat") if self.instance.metric == "haversine" else ("x", "y")
+        globe = self.instance.metric == "haversine"
+        names = ("lon", "lat") if globe else ("x", "y")
         records = []
         for r, route in enumerate(self.routes):
             for s, stop in enumerate(route.stops):
@@ -249,7 +255,10 @@ class Solution:
                 if labels:
                     record["label"] = labels[stop.node]
                 if xy:
-                    record.update(zip(names, xy[stop.node]))
+                    x, y = xy[stop.node]
+                    if globe and abs(x) > 180:  # laid out in one piece across the date line
+                        x = math.remainder(x, 360)
+                    record.update(zip(names, (x, y)))
                 record.update(load=stop.load, distance=stop.distance)
                 if self.instance.get("timed"):
                     record.update(arrival=stop.arrival, waiting=stop.waiting, departure=stop.departure)

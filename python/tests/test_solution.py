@@ -118,10 +118,24 @@ class Tables(unittest.TestCase):
 
     def test_what_a_table_lacks_is_said(self):
         for pattern, table in (("expected a header with the columns x,y", {"a": [1, 2], "b": [3, 4]}),
-                               ("same length", {"x": [1, 2], "y": [3]}),
+                               ("no rows", {}), ("no rows", {"x": [], "y": []}), ("same length", {"x": [1, 2], "y": [3]}),
                                ("capacity", {"x": [0, 1], "y": [0, 1], "demand": [0, 1]})):
             with self.assertRaisesRegex(invit.InvitError, pattern):
                 invit.Instance(table)
+
+    def test_labels(self):
+        coords = [(0, 0), (1, 1), (2, 0)]
+        self.assertEqual(invit.Instance(coords, labels=["a", "b", "\u00fc"]).labels, ["a", "b", "\u00fc"])
+        self.assertIsNone(invit.Instance(coords).labels)
+        for pattern, labels in (("one per node, 3, not 2", ["a", "b"]), ("character 0", ["a", "b\0c", "d"])):
+            with self.assertRaisesRegex(invit.InvitError, pattern):
+                invit.Instance(coords, labels=labels)
+
+    def test_the_date_line(self):
+        table = {"lat": [0, 1, 2], "lon": [179.5, -179.5, 180], "demand": [0, 1, 1]}
+        solution = invit.solve(table, capacity=2, time=0)
+        self.assertEqual({r["node"]: r["lon"] for r in solution.to_records()}, {0: 179.5, 1: -179.5, 2: 180})
+        self.assertEqual(pickle.loads(pickle.dumps(solution)).check(), solution.check())
 
     def test_points_of_a_geo_frame(self):
         class Points(list):
@@ -157,6 +171,7 @@ class Answers(unittest.TestCase):
         tour = invit.solve(invit.generate("tsp", 20), construct="greedy", time=0)
         self.assertAlmostEqual(tour.routes[0].length, tour.length)
         self.assertEqual(len(tour.routes[0].arrivals), 20)
+        self.assertEqual((invit.Route([], instance).length, invit.Route([], instance).stops), (0, []))
         for route in self.solution.routes:
             self.assertEqual(route.arrivals, [stop.arrival for stop in route.stops[1:-1]])
             self.assertGreater(route.duration, 5 * len(route))
@@ -176,6 +191,9 @@ class Answers(unittest.TestCase):
             invit.check(instance, [[1, 2**32 + 2, 3]])
         with self.assertRaisesRegex(invit.InvitError, "expected routes"):
             invit.check(instance, 7)
+        for routes in (["a", "b"], [[1.5, 2]], [[1, None]]):
+            with self.assertRaisesRegex(invit.InvitError, "whole numbers"):
+                invit.check(instance, routes)
 
     def test_save_and_read_back(self):
         with tempfile.TemporaryDirectory() as scratch:
