@@ -168,6 +168,32 @@ static void a_beam_of_one_is_greedy(void **state)
     }
 }
 
+/* A beam too wide for the time is narrowed, and ends with a solution. */
+static void a_wide_beam_keeps_the_deadline(void **state)
+{
+    (void)state;
+    for (int problem = 0; problem < 2; problem++) {
+        scene s = set_up((invit_problem)problem, 300);
+        inv_rollout_options o = plain(1);
+        inv_rollout_stats stats;
+        double began = inv_now();
+        invit_solution_destroy(run(&s, &o, &stats));
+        double budget = 30 * (inv_now() - began) + 0.1;
+        o.rollouts = 64;
+        o.decode = INV_DECODE_BEAM;
+        o.beam = 4096;
+        o.grace = 0.5;
+        began = inv_now();
+        o.deadline = began + budget;
+        invit_solution *solution = run(&s, &o, &stats);
+        assert_true(inv_now() - began < 4 * budget);
+        assert_non_null(solution);
+        assert_true(stats.decisions > 2 * 300); /* more than one walk was followed */
+        invit_solution_destroy(solution);
+        tear_down(&s);
+    }
+}
+
 /* How many rollouts are greedy unless the caller says how; the rest is sampled. */
 static int32_t greedy_ones(invit_problem problem, int64_t size, bool canonical, bool path, int32_t rollouts)
 {
@@ -384,6 +410,7 @@ int main(void)
         cmocka_unit_test(threads_and_batches_do_not_show),
         cmocka_unit_test(more_rollouts_are_never_worse),
         cmocka_unit_test(a_beam_of_one_is_greedy),
+        cmocka_unit_test(a_wide_beam_keeps_the_deadline),
         cmocka_unit_test(rollouts_are_greedy_as_far_as_they_differ),
         cmocka_unit_test(canonical_rollouts_from_the_depot_are_one),
         cmocka_unit_test(the_first_rollout_starts_at_the_loneliest_node),

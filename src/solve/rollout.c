@@ -14,12 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BATCH = 32 };
+/* MAX_STATES bounds the slots of wide beams, ASK what the policy is asked about between two looks at the clock. */
+enum { MAX_BATCH = 32, MAX_STATES = 1024, ASK = 256 };
 
 typedef struct slot {
     int32_t rollout; /* its number, -1 when idle                     */
     inv_rng rng;
-    int32_t beams;   /* walks under way: 1, or up to the beam's width */
+    int32_t width;   /* the beam's; narrowed when time is short      */
+    int32_t beams;   /* walks under way: 1, or up to the width       */
     inv_walk **walk; /* [2 * width], the first `beams` are in use     */
     double *score;   /* [width] log-probability of each walk          */
 } slot;
@@ -126,6 +128,7 @@ static invit_status slot_begin(slot *s, team *t, int32_t rollout, invit_error *e
     else
         inv_walk_start(s->walk[0], t->start[rollout], &frame);
     s->rollout = rollout;
+    s->width = t->width;
     s->beams = 1;
     s->score[0] = 0;
     return INVIT_OK;
@@ -142,7 +145,7 @@ static bool slot_done(const slot *s)
 static double slot_left(const slot *s, const team *t)
 {
     double returns = t->p->problem == INVIT_CVRP ? 1.2 : 1; /* the depot takes a decision too */
-    return returns * (double)inv_walk_left(s->walk[0]) * (t->width > 1 ? t->width : 1);
+    return returns * (double)inv_walk_left(s->walk[0]) * s->width;
 }
 
 /* Measures the finished walks on the original coordinates and keeps the shortest; ties go to the lower
@@ -219,7 +222,7 @@ static invit_status advance_beam(member *m, slot *s, const inv_state *state, con
         at++;
     }
     qsort(m->choices, (size_t)count, sizeof *m->choices, by_score);
-    if (count > width) count = width;
+    if (count > s->width) count = s->width;
 
     inv_walk **children = s->walk + width;
     invit_status status = INVIT_OK;
@@ -327,6 +330,15 @@ static invit_status advance(member *m, invit_error *err)
 
 /* ---- keeping time -------------------------------------------------------------------------------------- */
 
+/* Narrows a beam to what ends in `seconds`, and to a single walk where nothing would. The walks that are kept are the
+ * most probable ones. */
+static void narrow(slot *s, const team *t, double seconds, double pace)
+{
+    double fits = s->width * seconds / (slot_left(s, t) * pace);
+    s->width = fits > 1 ? (int32_t)fits : 1;
+    if (s->beams > s->width) s->beams = s->width;
+}
+
 /* Gives up the last rollouts as long as those under way would not end in time at the pace measured so far.
  * The pace is a guess, and a poor one at first: so nothing is given up in the first twentieth of the time, a
  * thread's only rollout not in the first half unless it is hopeless, and one that is nearly through may take
@@ -335,7 +347,9 @@ static void keep_deadline(member *m)
 {
     team *t = m->t;
     double now = inv_now(), budget = t->o->deadline - t->began, spent = now - t->began;
-    if (t->o->deadline == INFINITY || m->steps < 4 || spent < 0.05 * budget) return;
+    /* A beam widens manyfold at each of its first steps: it cannot wait for a good guess. */
+    int enough = t->width > 1 ? 2 : 4;
+    if (t->o->deadline == INFINITY || m->steps < enough || spent < 0.05 * budget) return;
     for (;;) {
         double left = 0, whole = 0;
         int32_t busy = 0;
@@ -351,6 +365,10 @@ static void keep_deadline(member *m)
         if (!last) return;
         double ends = spent + left * m->pace,
                allowed = budget * (1 + t->o->grace * fmax(0, 1 - left / whole));
+        if (busy == 1 && last->width > 1) { /* rather a narrower beam than none */
+            if (ends > allowed) narrow(last, t, allowed - spent, m->pace);
+            return;
+        }
         if (busy == 1) allowed *= 1 + 3 * fmax(0, 1 - 2 * spent / budget);
         if (ends <= allowed) return;
         last->rollout = -1;
@@ -389,6 +407,13 @@ static void show_progress(team *t)
     pthread_mutex_unlock(&t->lock);
 }
 
+/* The time is over, and what a rollout may take beyond it too. */
+static bool overdue(const team *t)
+{
+    const inv_rollout_options *o = t->o;
+    return o->deadline < INFINITY && inv_now() > o->deadline + o->grace * (o->deadline - t->began);
+}
+
 /* ---- the loop ------------------------------------------------------------------------------------------ */
 
 /* Fills idle slots with the rollouts not begun yet. Returns whether any slot is under way. */
@@ -409,16 +434,31 @@ static invit_status refill(member *m, bool *busy, invit_error *err)
     return INVIT_OK;
 }
 
+/* Asks the policy about `count` states. *answered is false when it was cancelled, or the time was over, in between. */
+static invit_status ask(member *m, int32_t count, bool *answered, invit_error *err)
+{
+    *answered = false;
+    for (int32_t at = 0; at < count; at += ASK) {
+        if (at > 0 && (cancelled(m->t) || overdue(m->t))) return INVIT_OK;
+        int32_t some = count - at < ASK ? count - at : ASK;
+        float *logp = m->logp + (size_t)at * (size_t)m->candidates;
+        INV_CHECK(inv_policy_forward(m->policy, m->state + at, some, logp, err));
+    }
+    *answered = true;
+    return INVIT_OK;
+}
+
 static invit_status roll(member *m, invit_error *err)
 {
     team *t = m->t;
-    bool busy;
+    bool busy, answered;
     INV_CHECK(refill(m, &busy, err));
     while (busy && !cancelled(t)) {
         double began = inv_now();
         int32_t count = look(m);
         double looked = inv_now();
-        if (count > 0) INV_CHECK(inv_policy_forward(m->policy, m->state, count, m->logp, err));
+        INV_CHECK(ask(m, count, &answered, err));
+        if (!answered) break;
         INV_CHECK(advance(m, err));
 
         m->steps++;
@@ -449,7 +489,7 @@ static invit_status member_init(member *m, team *t, invit_error *err)
     if (!m->slots || !m->state || !m->logp || !m->choices || !m->probability)
         return inv_no_memory(err, states * sizeof *m->state);
     for (int32_t i = 0; i < t->batch; i++) m->slots[i].rollout = -1;
-    return inv_policy_create(t->weights, (int32_t)states, false, &m->policy, err);
+    return inv_policy_create(t->weights, states < ASK ? (int32_t)states : ASK, false, &m->policy, err);
 }
 
 static void member_destroy(member *m)
@@ -529,6 +569,7 @@ invit_status inv_rollout(const invit_instance *p, const inv_index *x, const inv_
     int32_t threads = o->threads < o->rollouts ? o->threads : o->rollouts;
     t.batch = o->batch > 0 ? o->batch : (o->rollouts + threads - 1) / threads;
     if (t.batch > MAX_BATCH) t.batch = MAX_BATCH;
+    if (t.batch > MAX_STATES / t.width) t.batch = t.width < MAX_STATES ? MAX_STATES / t.width : 1;
     atomic_init(&t.next, 0);
     atomic_init(&t.decisions, 0);
     atomic_init(&t.stop, false);
