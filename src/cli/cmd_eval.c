@@ -33,7 +33,7 @@ static const cli_option options[] = {
      .help = "weights, a file or a bundled model's name, like tsp-3v; give one for TSP and one for CVRP to "
              "do both"},
     {.name = "limit",
-     .letter = 'n',
+     .old_letter = 'n',
      .type = CLI_INT,
      .offset = offsetof(eval_values, limit),
      .metavar = "N",
@@ -69,7 +69,7 @@ static const cli_option options[] = {
      .help = "msvdrp: uniform, clustered, explosion, implosion"},
     {.name = "dir",
      .modes = SETS | ABLATION,
-     .letter = 'd',
+     .old_letter = 'd',
      .type = CLI_STRING,
      .offset = offsetof(eval_values, dir),
      .metavar = "DIR",

@@ -55,7 +55,7 @@ static void fill_table(table *t, const invit_train_options *defaults)
                                   .fallback = "",
                                   .help = "label: the file to write"};
     t->option[n++] = (cli_option){.name = "count",
-                                  .letter = 'n',
+                                  .old_letter = 'n',
                                   .type = CLI_INT64,
                                   .offset = offsetof(values, count),
                                   .metavar = "N",
