@@ -91,6 +91,24 @@ static void mistakes_are_met_with_help(void **state)
     assert_true(says("/: this folder holds no training run"));
 }
 
+/* Runs gen into a pipe that nobody reads: a message, and exit code 1. */
+static void write_to_nobody(const char *before)
+{
+    char command[512], file_name[64];
+    snprintf(file_name, sizeof file_name, "/tmp/invit-cli-%d", (int)getpid());
+    snprintf(command, sizeof command,
+             "( %s sleep 0.2; '%s' gen tsp --size 100000 2>%s; echo $? >> %s ) | true", before, TEST_BINARY,
+             file_name, file_name);
+    assert_int_equal(system(command), 0);
+    FILE *file = fopen(file_name, "r");
+    assert_non_null(file);
+    said[fread(said, 1, sizeof said - 1, file)] = 0;
+    fclose(file);
+    unlink(file_name);
+    assert_true(says("invit: "));
+    assert_true(says("\n1\n"));
+}
+
 static void a_full_disk_and_a_closed_pipe_are_errors(void **state)
 {
     (void)state;
@@ -98,22 +116,41 @@ static void a_full_disk_and_a_closed_pipe_are_errors(void **state)
     assert_true(says("cannot write"));
     assert_int_equal(invit("gen tsp --size 100000 > /dev/full"), 1);
     assert_true(says("invit: "));
-    /* the reader is gone before the first byte */
-    assert_int_equal(invit("gen tsp --size 100000 | true; exit 0"), 0);
-    char command[512];
-    snprintf(command, sizeof command,
-             "( trap '' PIPE; sleep 0.2; '%s' gen tsp --size 100000 2>/tmp/invit-cli-%d; echo $? >> "
-             "/tmp/invit-cli-%d ) | true",
-             TEST_BINARY, (int)getpid(), (int)getpid());
-    assert_int_equal(system(command), 0);
-    snprintf(command, sizeof command, "/tmp/invit-cli-%d", (int)getpid());
-    FILE *file = fopen(command, "r");
-    assert_non_null(file);
-    said[fread(said, 1, sizeof said - 1, file)] = 0;
-    fclose(file);
-    unlink(command);
-    assert_true(says("invit: "));
-    assert_true(says("\n1\n"));
+    /* the reader is gone before the first byte, whatever the caller does about SIGPIPE */
+    write_to_nobody("");
+    write_to_nobody("trap '' PIPE;");
+}
+
+/* A short form means the same wherever it is shown. */
+static void a_letter_has_one_meaning(void **state)
+{
+    (void)state;
+    static const char *const commands[] = {
+        "solve", "gen",   "check",       "plot",     "eval",   "stats",        "train",
+        "info",  "serve", "bench train", "bench io", "import", "bench policy", "bench improve"};
+    char meaning[128][32] = {{0}};
+    int shown = 0;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        char arguments[64];
+        snprintf(arguments, sizeof arguments, "%s --help", commands[i]);
+        assert_int_equal(invit(arguments), 0);
+        for (char *line = strtok(said, "\n"); line; line = strtok(NULL, "\n")) {
+            char letter, name[32];
+            if (sscanf(line, " -%c, --%31[a-z-]", &letter, name) != 2) continue;
+            if (strcmp(name, "sizes") == 0) strcpy(name, "size");    /* one or several */
+            if (strcmp(name, "figure") == 0) strcpy(name, "output"); /* the file that is written */
+            char *known = meaning[(unsigned char)letter & 127];
+            if (!*known) strcpy(known, name);
+            if (strcmp(known, name) != 0)
+                fail_msg("%s: -%c is --%s, elsewhere --%s", commands[i], letter, name, known);
+            shown++;
+        }
+    }
+    assert_true(shown > 40);
+    assert_string_equal(meaning['n'], "size");
+    assert_string_equal(meaning['r'], "rollouts");
+    assert_int_equal(invit("gen tsp -n 5 -c 2 --format msvdrp | wc -l"), 0); /* of version 0.1 */
+    assert_true(strtol(said, NULL, 10) == 2);
 }
 
 int main(void)
@@ -122,6 +159,7 @@ int main(void)
         cmocka_unit_test(help_and_version),
         cmocka_unit_test(every_command_has_the_same_manners),
         cmocka_unit_test(mistakes_are_met_with_help),
+        cmocka_unit_test(a_letter_has_one_meaning),
         cmocka_unit_test(a_full_disk_and_a_closed_pipe_are_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -229,7 +229,10 @@ static void refusals(void **state)
     /* files without an end of line do not fill the memory */
     static const char *const endless[] = {"eval msvdrp --sets tsp-100 --results /dev/zero --resume",
                                           "eval msvdrp --sets tsp-100 --against /dev/zero",
-                                          "plot --trace /dev/zero -o x.svg"};
+                                          "plot --trace /dev/zero -o x.svg",
+                                          "gen tsp --config /dev/zero",
+                                          "import /dev/zero -o x.safetensors",
+                                          "check /dev/zero /dev/zero"};
     for (size_t i = 0; i < sizeof endless / sizeof *endless; i++) {
         assert_int_equal(invit(endless[i]), 1);
         if (!says("/dev/zero")) fail_msg("%s: %s", endless[i], said);

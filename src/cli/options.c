@@ -1,5 +1,6 @@
 #include "cli/options.h"
 
+#include "base/lines.h"
 #include "base/options.h"
 #include "cli/cli.h"
 
@@ -338,7 +339,8 @@ static int read_config(const cli_spec *spec, void *values, cli_args *args, const
     char *line = NULL;
     size_t room = 0;
     int code = CLI_GO;
-    for (int number = 1; code == CLI_GO && getline(&line, &room, file) >= 0; number++) {
+    int number = 1;
+    for (; code == CLI_GO && inv_getline(&line, &room, file) >= 0; number++) {
         char where[512], *key = line;
         if (number == 1 && (code = skip_mark(path, &key)) != CLI_GO) break;
         char *value;
@@ -368,7 +370,9 @@ static int read_config(const cli_spec *spec, void *values, cli_args *args, const
         code = set_value(o, values, args, where, copy);
         args->given[o - spec->options] = true;
     }
-    if (code == CLI_GO && ferror(file)) code = cli_fail("%s: cannot read: %s", path, strerror(errno));
+    invit_error err;
+    if (code == CLI_GO && inv_lines_ended(file, path, number, &err) != INVIT_OK)
+        code = cli_fail("%s", err.message);
     free(line);
     fclose(file);
     return code;

@@ -407,6 +407,17 @@ static bool is_state_dict(const inv_pickle *v)
     return v && v->type == INV_PICKLE_DICT && inv_pickle_get(v, "action_encoder.input_emb.weight");
 }
 
+/* By its first bytes: a zip archive or a pickle. */
+static bool is_zip(const uint8_t *bytes, size_t size)
+{
+    return size >= 4 && memcmp(bytes, "PK\3\4", 4) == 0;
+}
+
+static bool looks_like_checkpoint(const uint8_t *bytes, size_t size)
+{
+    return is_zip(bytes, size) || (size >= 2 && bytes[0] == 0x80);
+}
+
 invit_status inv_model_import(const uint8_t *bytes, size_t size, const char *name,
                               const invit_import_options *o, struct invit_model **out, invit_error *err)
 {
@@ -414,9 +425,9 @@ invit_status inv_model_import(const uint8_t *bytes, size_t size, const char *nam
     checkpoint c = {.bytes = bytes, .size = size, .name = name, .tensor_bytes = size};
     c.entry_bytes = READINGS * size;
     *out = NULL;
-    if (size >= 4 && memcmp(bytes, "PK\3\4", 4) == 0)
+    if (is_zip(bytes, size))
         INV_TRY(read_zip(&c, err));
-    else if (size >= 2 && bytes[0] == 0x80)
+    else if (looks_like_checkpoint(bytes, size))
         INV_TRY(read_stream(&c, err));
     else
         INV_TRY(inv_fail(err, INVIT_ERR_INPUT,
@@ -464,6 +475,7 @@ static invit_status read_whole(const char *path, uint8_t **out, size_t *size, in
         }
         got = fread(bytes + filled, 1, room - filled, f);
         filled += got;
+        if (!looks_like_checkpoint(bytes, filled)) break; /* a device may be endless */
     } while (got > 0);
     if (ferror(f)) INV_TRY(inv_fail(err, INVIT_ERR_IO, "%s: %s", path, strerror(errno)));
     *out = bytes;
