@@ -15,6 +15,28 @@
 
 enum { N = 61, K = 20 };
 
+/* The search has its own short cuts for an edge's length. */
+static void an_edge_is_as_long_as_elsewhere(void **state)
+{
+    (void)state;
+    inv_rng rng;
+    inv_rng_init(&rng, 5, 0);
+    for (int metric = INVIT_EXACT; metric <= INVIT_DIMACS; metric++)
+        for (int i = 0; i < 2000; i++) {
+            double wide = i % 3 == 0   ? 2
+                          : i % 3 == 1 ? 80
+                                       : 1e4,
+                   far = i == 0 ? 0.49999999999999994 : 4503599627370497;
+            inv_cvrp_part q = {.metric = (invit_metric)metric};
+            inv_cvrp_node a = {.x = wide * inv_rng_double(&rng), .y = wide * inv_rng_double(&rng)},
+                          b = {.x = wide * inv_rng_double(&rng), .y = wide * inv_rng_double(&rng)};
+            if (i < 2) a = (inv_cvrp_node){.x = 0}, b = (inv_cvrp_node){.x = far};
+            double u[2] = {a.x, a.y}, v[2] = {b.x, b.y}, d = inv_cvrp_between(&q, &a, &b);
+            if (i >= 2 || metric == INVIT_EUC_2D) assert_true(d == inv_metric_distance(q.metric, u, v));
+            if (metric == INVIT_EUC_2D && i < 2) assert_true(d == (i == 0 ? 0 : far));
+        }
+}
+
 static void make(inv_cvrp_part *q, int32_t capacity, inv_rng *rng)
 {
     invit_error err;
@@ -228,6 +250,7 @@ static void long_runs_do_not_drift(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_edge_is_as_long_as_elsewhere),
         cmocka_unit_test(changes_agree_with_recomputation_and_are_undone),
         cmocka_unit_test(local_search_only_shortens),
         cmocka_unit_test(long_runs_do_not_drift),

@@ -11,11 +11,18 @@
 double inv_geo_distance(const double *a, const double *b);
 double inv_haversine_distance(const double *a, const double *b);
 
+/* floor(v) for v >= 0, without a call where the processor's baseline has no instruction for it. From 2^52 all numbers
+ * are whole. */
+static inline double inv_whole(double v)
+{
+    return v < 4503599627370496.0 ? (double)(int64_t)v : v;
+}
+
 /* The nearest whole number, halves up, for v >= 0. With 0.5 itself the sum would be rounded up to a whole number
  * just below a half, and to an even one above 2^52; with the number before it, halves still are rounded up. */
 static inline double inv_round_half_up(double v)
 {
-    return floor(v + 0.49999999999999994);
+    return inv_whole(v + 0.49999999999999994);
 }
 
 /* Length of the edge a-b by the instance's own rule (rounded where TSPLIB rounds). a, b point at {x, y}. */
@@ -36,7 +43,7 @@ static inline double inv_metric_distance(invit_metric metric, const double *a, c
     case INVIT_HAVERSINE:
         return inv_haversine_distance(a, b);
     case INVIT_DIMACS: /* cut to one decimal, as DIMACS' challenge measures instances with time windows */
-        return floor(10 * sqrt(dx * dx + dy * dy)) / 10;
+        return inv_whole(10 * sqrt(dx * dx + dy * dy)) / 10;
     case INVIT_EXACT:
         break;
     }

@@ -12,9 +12,11 @@ static inline double inv_cvrp_between(const inv_cvrp_part *q, const inv_cvrp_nod
     case INVIT_EXACT:
         return sqrt(dx * dx + dy * dy);
     case INVIT_EUC_2D:
-        return (double)(int64_t)(sqrt(dx * dx + dy * dy) + 0.5);
-    default:
-        return inv_metric_distance(q->metric, &a->x, &b->x);
+        return inv_round_half_up(sqrt(dx * dx + dy * dy));
+    default: {
+        const double u[2] = {a->x, a->y}, v[2] = {b->x, b->y};
+        return inv_metric_distance(q->metric, u, v);
+    }
     }
 }
 

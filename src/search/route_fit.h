@@ -15,11 +15,13 @@ static inline double inv_route_edge(const inv_route_part *q, const inv_route_nod
     case INVIT_EXACT:
         return sqrt(dx * dx + dy * dy);
     case INVIT_EUC_2D:
-        return (double)(int64_t)(sqrt(dx * dx + dy * dy) + 0.5);
+        return inv_round_half_up(sqrt(dx * dx + dy * dy));
     case INVIT_DIMACS:
-        return (double)(int64_t)(10 * sqrt(dx * dx + dy * dy)) / 10;
-    default:
-        return inv_metric_distance(q->metric, &a->x, &b->x);
+        return inv_whole(10 * sqrt(dx * dx + dy * dy)) / 10;
+    default: {
+        const double u[2] = {a->x, a->y}, v[2] = {b->x, b->y};
+        return inv_metric_distance(q->metric, u, v);
+    }
     }
 }
 

@@ -22,7 +22,7 @@ static inline double edge(const inv_lk *lk, int32_t a, int32_t b)
     double dx = u[0] - v[0], dy = u[1] - v[1];
     if (lk->metric == INVIT_EXACT) return sqrt(dx * dx + dy * dy);
     /* Without floor(), a function call where the compiler may not assume SSE 4.1. */
-    if (lk->metric == INVIT_EUC_2D) return (double)(int64_t)(sqrt(dx * dx + dy * dy) + 0.5);
+    if (lk->metric == INVIT_EUC_2D) return inv_round_half_up(sqrt(dx * dx + dy * dy));
     return inv_metric_distance(lk->metric, u, v);
 }
 
