@@ -31,7 +31,8 @@ int main()
     }
     std::unique_ptr<invit_instance, void (*)(invit_instance *)> instance(p, invit_instance_destroy);
 
-    std::unique_ptr<invit_options, void (*)(invit_options *)> options(invit_options_create(), invit_options_destroy);
+    std::unique_ptr<invit_options, void (*)(invit_options *)> options(invit_options_create(),
+                                                                      invit_options_destroy);
     invit_solution *s = nullptr;
     if (invit_options_set(options.get(), "construct", "savings", &err) != INVIT_OK ||
         invit_options_set(options.get(), "time", "0.5", &err) != INVIT_OK ||
@@ -40,5 +41,6 @@ int main()
         return 1;
     }
     std::unique_ptr<invit_solution, void (*)(invit_solution *)> solution(s, invit_solution_destroy);
-    std::printf("%d vehicles, length %.0f\n", static_cast<int>(invit_solution_routes(s)), invit_solution_get(s, "length"));
+    std::printf("%d vehicles, length %.0f\n", static_cast<int>(invit_solution_routes(s)),
+                invit_solution_get(s, "length"));
 }

@@ -284,8 +284,7 @@ invit_status invit_reader_next(invit_reader *r, invit_instance **out, invit_erro
     return INVIT_OK;
 }
 
-invit_status inv_instance_read_matrix(invit_instance *p, const char *name, const char *path,
-                                        invit_error *err)
+invit_status inv_instance_read_matrix(invit_instance *p, const char *name, const char *path, invit_error *err)
 {
     inv_text t = {0};
     double *value = NULL;

@@ -178,8 +178,7 @@ static solve_figures figures_of(const invit_solution *s)
                            .decisions = (int64_t)invit_solution_get(s, "decisions")};
 }
 
-static json_t *describe(const job *j, const invit_solution *s, const solve_figures *found,
-                        const char *model)
+static json_t *describe(const job *j, const invit_solution *s, const solve_figures *found, const char *model)
 {
     const job_request *q = job_get_request(j);
     bool tsp = invit_instance_problem(q->instance) == INVIT_TSP;
