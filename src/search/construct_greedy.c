@@ -1,9 +1,13 @@
 #include "search/construct.h"
+#include "search/curve.h"
 #include "search/improve.h"
 
 #include "problem/metric.h"
 
 #include <stdlib.h>
+
+/* A round that joins fewer than one fragment in this many is the last of its kind. */
+enum { SLOW = 16 };
 
 typedef struct link {
     double length;
@@ -103,6 +107,30 @@ done:
     return status;
 }
 
+/* The rest in one go, along the curve through one end of each fragment: for points that neighbour lists hardly join,
+ * which would take a round for every few of them. */
+static invit_status chain_fragments(const invit_instance *p, fragments *f, invit_error *err)
+{
+    invit_status status = INVIT_OK;
+    int32_t *order = malloc((size_t)p->n * sizeof *order), tail = -1;
+    if (!order) return inv_no_memory(err, (size_t)p->n * sizeof *order);
+    if (p->rules && p->rules->distance)
+        for (int32_t i = 0; i < p->n; i++) order[i] = i;
+    else
+        INV_TRY(inv_curve_order(p->xy, p->n, 1, order, err));
+    for (int32_t i = 0; i < p->n; i++) {
+        int32_t v = order[i];
+        if (f->next[v][1] >= 0 || (tail >= 0 && (v == tail || v == f->other[tail])))
+            continue; /* inside a fragment, or an end of the chain itself */
+        int32_t end = f->other[v];
+        if (tail >= 0) join(f, tail, v);
+        tail = end;
+    }
+done:
+    free(order);
+    return status;
+}
+
 invit_status inv_greedy_order(const invit_instance *p, const inv_neighbours *nb, int32_t fix_a, int32_t fix_b,
                               inv_rng *rng, int32_t *order, invit_error *err)
 {
@@ -121,7 +149,11 @@ invit_status inv_greedy_order(const invit_instance *p, const inv_neighbours *nb,
     }
     if (fix_a >= 0) join(&f, fix_a, fix_b);
     INV_TRY(join_by_lists(p, nb, NULL, rng, &f, err));
-    while (f.count > 1) INV_TRY(join_ends(p, &f, err));
+    while (f.count > 1) {
+        int32_t before = f.count;
+        INV_TRY(join_ends(p, &f, err));
+        if (f.count > before - before / SLOW) INV_TRY(chain_fragments(p, &f, err));
+    }
 
     int32_t v = 0, from = -1;
     while (v < p->n - 1 && f.next[v][1] >= 0) v++;

@@ -34,7 +34,8 @@ typedef struct query {
     const kd_tree *tree;
     double at[2];
     int32_t self;
-    int quadrant; /* -1: all round */
+    int32_t place; /* of the point in tree order */
+    int quadrant;  /* -1: all round */
     int count, want;
     found best[MAX_K + 1];
 } query;
@@ -164,7 +165,9 @@ static void descend(query *q, size_t node, int32_t lo, int32_t hi, double distan
     int32_t mid = lo + (hi - lo) / 2;
     double left = box_distance(&t->bounds[2 * node + 1], q->at),
            right = box_distance(&t->bounds[2 * node + 2], q->at);
-    if (left <= right) {
+    /* Among points at one place each finds those beside it in the tree, not all of them the same few. */
+    bool left_first = left == right ? q->place < mid : left < right;
+    if (left_first) {
         descend(q, 2 * node + 1, lo, mid, left);
         descend(q, 2 * node + 2, mid, hi, right);
     } else {
@@ -226,7 +229,7 @@ static void fill_lists(void *context, int member)
         }
         int32_t to = p->n - from < BLOCK ? p->n : from + BLOCK;
         for (int32_t i = from; i < to; i++) {
-            query q = {.tree = job->tree, .self = job->tree->id[i], .quadrant = -1, .want = k};
+            query q = {.tree = job->tree, .self = job->tree->id[i], .place = i, .quadrant = -1, .want = k};
             memcpy(q.at, job->tree->xy + 2 * (size_t)i, sizeof q.at);
             descend(&q, 0, 0, p->n, 0);
             if (job->o->per_quadrant > 0 && q.count == k) add_quadrants(&q, job->flat, job->o->per_quadrant);

@@ -1,0 +1,96 @@
+/* Points that share their places, lines and lattices: every construction and the search keep their time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "invit.h"
+#include "problem/problem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { N = 60000, PATTERNS = 5 };
+/* Quadratic work takes minutes at this size; what is asked for here is a second. Far above what a busy machine or a
+ * sanitizer makes of it. */
+#define MOST_SECONDS 30.0
+
+static void place(int pattern, int i, double *at)
+{
+    static const double side = 245; /* about sqrt(N) */
+    switch (pattern) {
+    case 0:
+        at[0] = at[1] = 1;
+        break; /* all equal       */
+    case 1:
+        at[0] = i % 2, at[1] = i / 2 % 2;
+        break; /* four places     */
+    case 2:
+        at[0] = i % 3000, at[1] = 0;
+        break; /* a line, 20 each */
+    case 3:
+        at[0] = i % (int)side, at[1] = (int)(i / side);
+        break; /* a lattice       */
+    default:
+        at[0] = i % 2 ? 0 : i * 0.37, at[1] = i % 2 ? 0 : i % 977;
+        break; /* half at one place */
+    }
+}
+
+static void solve_in_time(invit_problem problem, const char *construct)
+{
+    for (int pattern = 0; pattern < PATTERNS; pattern++) {
+        invit_error err = {0};
+        invit_instance *p = NULL;
+        invit_solution *s = NULL;
+        double *xy = malloc(2 * N * sizeof *xy);
+        int64_t *demand = malloc(N * sizeof *demand);
+        assert_true(xy && demand);
+        for (int i = 0; i < N; i++) {
+            place(pattern, i, xy + 2 * (size_t)i);
+            demand[i] = i > 0;
+        }
+        invit_status status = problem == INVIT_TSP
+                                  ? invit_instance_create_tsp(xy, N, INVIT_EXACT, &p, &err)
+                                  : invit_instance_create_cvrp(xy, demand, N, 200, INVIT_EXACT, &p, &err);
+        assert_int_equal(status, INVIT_OK);
+        invit_options *o = invit_options_create();
+        assert_non_null(o);
+        assert_int_equal(invit_options_set(o, "construct", construct, &err), INVIT_OK);
+        assert_int_equal(invit_options_set(o, "time", "0.5", &err), INVIT_OK);
+        double begun = inv_now();
+        status = invit_solve(p, NULL, o, &s, &err);
+        double seconds = inv_now() - begun;
+        if (status != INVIT_OK) fail_msg("%s, pattern %d: %s", construct, pattern, err.message);
+        if (seconds > MOST_SECONDS) fail_msg("%s, pattern %d: %.1f s", construct, pattern, seconds);
+        invit_solution_destroy(s);
+        invit_options_destroy(o);
+        invit_instance_destroy(p);
+        free(xy);
+        free(demand);
+    }
+}
+
+static void tours_of_ties(void **state)
+{
+    (void)state;
+    solve_in_time(INVIT_TSP, "greedy");
+    solve_in_time(INVIT_TSP, "nearest");
+    solve_in_time(INVIT_TSP, "space-filling");
+}
+
+static void routes_of_ties(void **state)
+{
+    (void)state;
+    solve_in_time(INVIT_CVRP, "savings");
+    solve_in_time(INVIT_CVRP, "nearest");
+    solve_in_time(INVIT_CVRP, "space-filling");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(tours_of_ties), cmocka_unit_test(routes_of_ties)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
