@@ -158,6 +158,8 @@ static bool is_new(const inv_cvrp_part *q, int32_t v)
 void inv_cvrp_local_search(inv_cvrp_part *q)
 {
     int32_t waiting = 0, moves = 0;
+    bool long_routes = q->n > INV_CVRP_LONG_ROUTE * q->routes;
+    int32_t most = long_routes ? INV_CVRP_LOCAL_MOVES : INV_CVRP_FEW_MOVES;
     for (size_t i = 0; i < q->changes; i++) {
         const inv_cvrp_change *e = &q->change[i];
         if (is_new(q, e->node)) wait(q, e->node, &waiting);
@@ -166,7 +168,7 @@ void inv_cvrp_local_search(inv_cvrp_part *q)
     while (waiting > 0) {
         int32_t v = q->queue[--waiting];
         q->queued[v] = false;
-        while (moves < INV_CVRP_LOCAL_MOVES) {
+        while (moves < most) {
             size_t first = q->changes;
             if (!improve_edge(q, v)) break;
             moves++;
