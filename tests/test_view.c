@@ -306,6 +306,25 @@ static void frames_fill_the_unit_square_and_keep_shape(void **state)
     }
 }
 
+/* Degrees of longitude shrink by the cosine of the middle latitude, which stands first in GEO. */
+static void longitudes_shrink_away_from_the_equator(void **state)
+{
+    (void)state;
+    static const double xy[] = {50, 70, 60, 50, 55, 50, 52, 50};
+    static const struct {
+        invit_metric metric;
+        double scale[2];
+    } cases[] = {{INVIT_EUC_2D, {1, 1}}, {INVIT_HAVERSINE, {0.5, 1}}, {INVIT_GEO, {1, 0.57357643635104609}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        invit_instance *p = NULL;
+        double scale[2];
+        assert_int_equal(invit_instance_create_tsp(xy, 4, cases[i].metric, &p, NULL), INVIT_OK);
+        inv_plane_scale(p, scale);
+        for (int k = 0; k < 2; k++) assert_true(fabs(scale[k] - cases[i].scale[k]) < 1e-12);
+        invit_instance_destroy(p);
+    }
+}
+
 static void a_path_ends_where_it_was_told(void **state)
 {
     (void)state;
@@ -394,6 +413,7 @@ int main(void)
         cmocka_unit_test(zero_demand_is_available_to_an_empty_vehicle),
         cmocka_unit_test(nearest_agrees_with_a_scan_as_the_tree_empties),
         cmocka_unit_test(frames_fill_the_unit_square_and_keep_shape),
+        cmocka_unit_test(longitudes_shrink_away_from_the_equator),
         cmocka_unit_test(a_path_ends_where_it_was_told),
         cmocka_unit_test(walks_are_independent),
     };

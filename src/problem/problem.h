@@ -100,5 +100,8 @@ bool inv_parse_time(const char *text, double *minutes, bool *clock);
  * line. */
 double inv_wrap_longitude(double degrees);
 void inv_join_longitudes(invit_instance *p);
+/* Longitudes shrink away from the equator: what to multiply x and y with so that neighbours on the sphere are
+ * neighbours in the plane. {1, 1} for plane metrics. */
+void inv_plane_scale(const invit_instance *p, double scale[2]);
 
 #endif

@@ -112,18 +112,12 @@ static void build(kd_tree *t, const inv_neighbour_options *o, size_t node, int32
     build(t, o, 2 * node + 2, mid, hi);
 }
 
-/* On the globe a degree of longitude shrinks with the latitude: measure both axes alike around the middle.
- * Only the choice of candidates depends on this, never a length. */
+/* On the globe both axes are measured alike. Only the choice of candidates depends on this, never a length. */
 static void flatten(const invit_instance *p, double *xy)
 {
-    memcpy(xy, p->xy, 2 * (size_t)p->n * sizeof *xy);
-    if (p->metric != INVIT_GEO && p->metric != INVIT_HAVERSINE) return;
-    size_t longitude = p->metric == INVIT_GEO ? 1 : 0, latitude = 1 - longitude;
-    double middle = 0;
-    for (size_t i = 0; i < (size_t)p->n; i++) middle += xy[2 * i + latitude] / p->n;
-    double shrink = cos(middle * 3.14159265358979323846 / 180);
-    if (shrink < 0.05) shrink = 0.05;
-    for (size_t i = 0; i < (size_t)p->n; i++) xy[2 * i + longitude] *= shrink;
+    double scale[2];
+    inv_plane_scale(p, scale);
+    for (size_t i = 0; i < 2 * (size_t)p->n; i++) xy[i] = p->xy[i] * scale[i % 2];
 }
 
 /* ---- asking -------------------------------------------------------------------------------------------- */

@@ -10,19 +10,6 @@ typedef struct point {
     int32_t node;
 } point;
 
-void inv_plane_scale(const invit_instance *p, double scale[2])
-{
-    scale[0] = scale[1] = 1;
-    if (p->metric != INVIT_GEO && p->metric != INVIT_HAVERSINE) return;
-    int latitude = p->metric == INVIT_GEO ? 0 : 1; /* TSPLIB's GEO has latitude first */
-    double low = INFINITY, high = -INFINITY;
-    for (int32_t i = 0; i < p->n; i++) {
-        low = fmin(low, p->xy[2 * (size_t)i + (size_t)latitude]);
-        high = fmax(high, p->xy[2 * (size_t)i + (size_t)latitude]);
-    }
-    scale[1 - latitude] = fmax(0.05, cos((low + high) / 2 * (3.14159265358979323846 / 180)));
-}
-
 static inv_box bounds(const point *a, int32_t lo, int32_t hi)
 {
     inv_box b = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};

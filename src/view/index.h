@@ -30,10 +30,6 @@ struct inv_index {
     int32_t *least;    /* [2^(levels+1)] smallest demand below a vertex; NULL for TSP   */
 };
 
-/* Longitudes shrink away from the equator: what to multiply x and y with so that neighbours on the sphere are
- * neighbours in the plane. {1, 1} for plane metrics. */
-void inv_plane_scale(const invit_instance *p, double scale[2]);
-
 static inline int32_t inv_leaf_begin(const inv_index *x, int32_t leaf)
 {
     return (int32_t)(((int64_t)leaf * x->n) >> x->levels);

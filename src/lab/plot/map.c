@@ -10,11 +10,6 @@ typedef struct box {
     double low[2], high[2];
 } box;
 
-static bool geographic(const invit_instance *p)
-{
-    return p->metric == INVIT_GEO || p->metric == INVIT_HAVERSINE;
-}
-
 /* East and north of a node. */
 static void ground(const invit_instance *p, int32_t node, double *east, double *north)
 {
@@ -39,17 +34,17 @@ static box bounds(const invit_instance *p)
 }
 
 /* A degree of longitude is shorter than one of latitude. */
-static double east_stretch(const invit_instance *p, const box *b)
+static double east_stretch(const invit_instance *p)
 {
-    if (!geographic(p)) return 1;
-    double middle = (b->low[1] + b->high[1]) / 2;
-    return fmax(0.05, cos(middle * M_PI / 180));
+    double scale[2];
+    inv_plane_scale(p, scale);
+    return scale[0] * scale[1]; /* one of them is 1 */
 }
 
 double inv_map_height(const invit_instance *p, double width)
 {
     box b = bounds(p);
-    double east = (b.high[0] - b.low[0]) * east_stretch(p, &b), north = b.high[1] - b.low[1];
+    double east = (b.high[0] - b.low[0]) * east_stretch(p), north = b.high[1] - b.low[1];
     double ratio = east > 0 ? north / east : 1;
     return width * fmin(fmax(ratio, 0.4), 1.3);
 }
@@ -57,7 +52,7 @@ double inv_map_height(const invit_instance *p, double width)
 void inv_map_init(inv_map *m, const invit_instance *p, double left, double top, double width, double height)
 {
     box b = bounds(p);
-    double stretch = east_stretch(p, &b);
+    double stretch = east_stretch(p);
     double east = (b.high[0] - b.low[0]) * stretch, north = b.high[1] - b.low[1];
     double margin = 8;
     double scale = fmin(east > 0 ? (width - 2 * margin) / east : INFINITY,
