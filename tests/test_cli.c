@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "shell.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,12 +21,7 @@ static int invit(const char *arguments)
 {
     char command[2048];
     snprintf(command, sizeof command, "{ '%s' %s; } 2>&1", TEST_BINARY, arguments);
-    FILE *pipe = popen(command, "r");
-    assert_non_null(pipe);
-    size_t length = fread(said, 1, sizeof said - 1, pipe);
-    said[length] = 0;
-    int status = pclose(pipe);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return shell(command, said, sizeof said);
 }
 
 static bool says(const char *text)

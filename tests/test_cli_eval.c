@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "shell.h"
 #include "folder.h"
 
 #include <jansson.h>
@@ -24,12 +25,7 @@ static char said[1 << 18]; /* what the last command wrote */
 /* Runs a command of the shell and returns its exit code. */
 static int run(const char *command)
 {
-    FILE *pipe = popen(command, "r");
-    assert_non_null(pipe);
-    size_t length = fread(said, 1, sizeof said - 1, pipe);
-    said[length] = 0;
-    int status = pclose(pipe);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return shell(command, said, sizeof said);
 }
 
 /* Runs `invit ARGUMENTS` inside the test's folder and returns its exit code. */

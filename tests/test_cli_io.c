@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "shell.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,11 +40,7 @@ static int run(const char *format, ...)
     vsnprintf(tail, sizeof tail, format, args);
     va_end(args);
     snprintf(command, sizeof command, "exec 2>&1; invit() { '%s' \"$@\"; }; %s", TEST_BINARY, tail);
-    FILE *f = popen(command, "r");
-    assert_non_null(f);
-    output[fread(output, 1, sizeof output - 1, f)] = 0;
-    int status = pclose(f);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return shell(command, output, sizeof output);
 }
 
 static void expect(int code, const char *text)

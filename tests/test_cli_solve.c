@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "shell.h"
+
 #include <jansson.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -25,12 +27,7 @@ static int run(const char *format, ...)
     vsnprintf(arguments, sizeof arguments, format, list);
     va_end(list);
     snprintf(command, sizeof command, "cd %s && %s %s 2>&1", scratch, TEST_BINARY, arguments);
-    FILE *p = popen(command, "r");
-    assert_non_null(p);
-    size_t got = fread(output, 1, sizeof output - 1, p);
-    output[got] = 0;
-    int status = pclose(p);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return shell(command, output, sizeof output);
 }
 
 static void must(int code)
