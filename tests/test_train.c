@@ -519,6 +519,27 @@ static void a_resumed_run_keeps_its_problem(void **state)
     }
 }
 
+/* The command in the run's configuration is one that a shell reads as it was. */
+static void a_command_is_kept_with_its_quotes(void **state)
+{
+    (void)state;
+    invit_train_options o;
+    tiny(&o, INVIT_TSP, INVIT_IMITATE, "it");
+    o.steps = 2;
+    run_to_the_end(&o, false);
+    char command[2048], quoted[1100], renamed[1100];
+    snprintf(renamed, sizeof renamed, "%.1000s's run", o.run);
+    snprintf(quoted, sizeof quoted, "'%.1000s'\\''s run'", o.run);
+    assert_int_equal(rename(o.run, renamed), 0);
+    snprintf(command, sizeof command, "'%s' train --resume %s --steps 3 >/dev/null 2>&1", TEST_BINARY,
+             quoted);
+    assert_int_equal(WEXITSTATUS(system(command)), 0);
+    size_t size;
+    char *config = slurp(renamed, "config", &size);
+    if (!strstr(config, quoted)) fail_msg("%s is not in %s", quoted, config);
+    free(config);
+}
+
 static void views_and_layers_can_be_added(void **state)
 {
     (void)state;
@@ -685,6 +706,7 @@ int main(void)
         cmocka_unit_test(other_models_are_refused),
         cmocka_unit_test(refused_options_leave_nothing),
         cmocka_unit_test(a_resumed_run_keeps_its_problem),
+        cmocka_unit_test(a_command_is_kept_with_its_quotes),
         cmocka_unit_test(views_and_layers_can_be_added),
         cmocka_unit_test(damage_is_noticed),
         cmocka_unit_test(runs_that_blow_up_stop),

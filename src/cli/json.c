@@ -1,3 +1,4 @@
+#include "base/text.h"
 #include "cli/json.h"
 
 #include "base/options.h"
@@ -15,28 +16,11 @@ cli_json cli_json_to(FILE *out)
     return j;
 }
 
-/* Length of the valid UTF-8 sequence at s, 0 when there is none. */
-static int utf8_length(const unsigned char *s)
-{
-    int length = s[0] < 0x80             ? 1
-                 : (s[0] & 0xe0) == 0xc0 ? 2
-                 : (s[0] & 0xf0) == 0xe0 ? 3
-                 : (s[0] & 0xf8) == 0xf0 ? 4
-                                         : 0;
-    for (int i = 1; i < length; i++)
-        if ((s[i] & 0xc0) != 0x80) return 0;
-    if (length == 2 && s[0] < 0xc2) return 0;
-    if (length == 3 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0))) return 0;
-    if (length == 4 && ((s[0] == 0xf0 && s[1] < 0x90) || s[0] > 0xf4 || (s[0] == 0xf4 && s[1] >= 0x90)))
-        return 0;
-    return length;
-}
-
 static void put_string(FILE *out, const char *text)
 {
     fputc('"', out);
     for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        int length = utf8_length(s);
+        int length = inv_utf8_length((const char *)s);
         if (*s == '"' || *s == '\\')
             fprintf(out, "\\%c", *s);
         else if (*s == '\n')

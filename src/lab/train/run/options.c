@@ -3,6 +3,7 @@
 #include "lab/train/run/options.h"
 
 #include "invit_lab.h"
+#include "base/options.h"
 #include "base/text.h"
 
 #include <ctype.h>
@@ -351,24 +352,15 @@ invit_status invit_train_get(const invit_train_options *o, const char *key, char
     return INVIT_OK;
 }
 
-static char *trim(char *text)
-{
-    while (isspace((unsigned char)*text)) text++;
-    char *end = text + strlen(text);
-    while (end > text && isspace((unsigned char)end[-1])) *--end = 0;
-    return text;
-}
-
 static invit_status read_line(invit_train_options *o, char *line, const char *path, int number,
                               invit_error *err)
 {
-    char *key = trim(line), *equals = strchr(key, '=');
-    if (!*key || *key == '#') return INVIT_OK;
-    if (!equals)
-        return inv_fail(err, INVIT_ERR_INPUT, "%s:%d: expected `key = value`, got '%s'", path, number, key);
-    *equals = 0;
+    char *key, *value;
+    if (!inv_config_line(line, &key, &value))
+        return inv_fail(err, INVIT_ERR_INPUT, "%s:%d: expected `key = value`, got '%s'", path, number, line);
+    if (!key) return INVIT_OK;
     invit_error why = {0};
-    if (invit_train_set(o, trim(key), trim(equals + 1), &why) != INVIT_OK)
+    if (invit_train_set(o, key, value, &why) != INVIT_OK)
         return inv_fail(err, INVIT_ERR_INPUT, "%s:%d: %.900s", path, number, why.message);
     return INVIT_OK;
 }
