@@ -118,6 +118,7 @@ class Stop(unittest.TestCase):
                 invit.solve(invit.generate("tsp", 300), time=30, construct=construct, progress=lambda p: 1 / 0)
 
     def test_ctrl_c(self):
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job begins with it ignored
         for progress in (None, lambda p: None):
             threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
             began = time.monotonic()
