@@ -178,17 +178,18 @@ static void the_three_findings(void **state)
 }
 
 /* Ctrl-C after some instances: their table, on standard output and in the file, and the exit code of an
- * interrupt. */
+ * interrupt. --foreground: else the whole group is signalled too, and a second Ctrl-C ends the program at
+ * once. */
 static void an_interrupt_gives_what_is_finished(void **state)
 {
     (void)state;
     ok("gen tsp -n 200 -c 40 -s 4 -o many.txt");
     char command[2048];
-    snprintf(
-        command, sizeof command,
-        "cd %s && { timeout --preserve-status -s INT 3 '%s' eval many.txt -c nearest --time 0.3 --threads 1"
-        " -o partial.csv -f csv; } 2>&1",
-        folder, TEST_BINARY);
+    snprintf(command, sizeof command,
+             "cd %s && { timeout --foreground --preserve-status -s INT 3 '%s' eval many.txt -c nearest "
+             "--time 0.3 --threads 1"
+             " -o partial.csv -f csv; } 2>&1",
+             folder, TEST_BINARY);
     assert_int_equal(run(command), 130);
     assert_true(says("stopped after ") && says(" of 40 instances"));
     snprintf(command, sizeof command, "cat %s/partial.csv", folder);
