@@ -52,9 +52,9 @@ package: portable
 	@cmake --build $(BUILD)-package -j $(JOBS)
 	@cd $(BUILD)-package && cpack -G DEB && ls -l invit_*.deb
 
-# The Python package with library and models inside, for this kind of machine.
+# The Python package with libraries and models inside, for this kind of machine.
 wheel: portable
-	@cmake --build $(BUILD)-package -j $(JOBS) --target invit_shared
+	@cmake --build $(BUILD)-package -j $(JOBS) --target invit_shared invit_lab_shared
 	@PYTHON=$(PYTHON) scripts/make-wheel $(BUILD)-package
 
 format:

@@ -92,7 +92,8 @@ INVIT_API bool invit_best_known(const char *name, double *value);
 
 /* ---- watching the policy decide ------------------------------------------------------------------------ */
 
-/* Called for each decision of the first rollout (not under beam search); NULL: none. */
+/* Called for each decision of the first rollout (not under beam search); NULL: none. libinvit has it: linking the lab is
+ * not necessary for it. */
 INVIT_API void invit_options_set_step(invit_options *options, invit_step_fn fn, void *user);
 
 /* ---- pictures ------------------------------------------------------------------------------------------ */

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes as c
+import importlib
 import math
 import numbers
 import os
@@ -23,16 +24,17 @@ import signal
 import threading
 import warnings
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
-from ._instance import _INT32, _UINT64, Coords, Instance, _choose, _whole, generate, read
-from ._library import (BETTER_FN, PROBLEMS, PROGRESS_FN, STATUS_IO, Control, InvitError, OptionRow, call, lib)
+from ._decisions import Decision, decisions
+from ._instance import _UINT64, Coords, Instance, _whole, generate, read
+from ._library import BETTER_FN, PROGRESS_FN, STATUS_IO, Control, InvitError, OptionRow, call, lib
+from ._model import Model
 from ._progress import Bar, Progress
 from ._solution import Check, Route, Solution, StopTime, _handle, _routes, as_routes, check
 
-__all__ = ["Check", "Instance", "InvitError", "Model", "Option", "Progress", "Route", "Solution", "StopTime", "check",
-           "generate", "options", "read", "solve", "version"]
+__all__ = ["Check", "Decision", "Instance", "InvitError", "Model", "Option", "Progress", "Route", "Solution", "StopTime",
+           "check", "decisions", "generate", "options", "read", "solve", "version"]
 
 
 def version() -> str:
@@ -43,27 +45,10 @@ def version() -> str:
 __version__ = version()
 
 
-class Model:
-    """Weights: a safetensors file or the name of bundled ones ("tsp-3v"), or without either the default for a
-    problem ("tsp" or "cvrp")."""
-
-    def __init__(self, path: Optional[Union[str, "os.PathLike[str]"]] = None, problem: str = "tsp") -> None:
-        out = c.c_void_p()
-        if not os.environ.get("INVIT_MODELS"):
-            name = f"{PROBLEMS[_choose('problem', problem, PROBLEMS)]}-2v" if path is None else os.fspath(path)
-            own = Path(__file__).resolve().parent / "models" / f"{name}.safetensors"
-            if own.exists():
-                path = own
-        if path is None:
-            call("invit_model_load_default", _choose("problem", problem, PROBLEMS), c.byref(out))
-        else:
-            call("invit_model_load", os.fsencode(path), c.byref(out))
-        self.path = None if path is None else os.fspath(path)
-        self._handle = out
-
-    def __del__(self) -> None:
-        if getattr(self, "_handle", None):
-            lib.invit_model_destroy(self._handle)
+def __getattr__(name: str) -> Any:  # the lab needs libraries that solving does not: only for those who ask for it
+    if name == "lab":
+        return importlib.import_module(".lab", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ctypes as c
 import ctypes.util
 import os
+import shutil
 from pathlib import Path
+from typing import Any, Optional
 
 STATUS_OK = 0
 PROBLEMS = ("tsp", "cvrp")
@@ -14,7 +16,7 @@ DISTRIBUTIONS = ("uniform", "clustered", "explosion", "implosion")
 CONSTRUCTIONS = ("invit", "nearest", "greedy", "space-filling", "savings", "start", "insertion")
 
 
-STATUS_IO = 4
+STATUS_IO, STATUS_CANCELLED = 4, 6
 SOLUTION_FORMATS = {"tour": 0, "routes": 1, "msvdrp": 2, "geojson": 3, "stops": 4}
 
 
@@ -66,25 +68,44 @@ class OptionRow(c.Structure):
                 ("help", c.c_char_p), ("value", c.c_char * 64)]
 
 
+class Step(c.Structure):
+    _fields_ = [("step", c.c_int64), ("order", c.POINTER(c.c_int32)), ("visited", c.c_int32), ("last", c.c_int32),
+                ("first", c.c_int32), ("neighbour", c.POINTER(c.c_int32)), ("action", c.c_int32),
+                ("further", c.c_int32), ("probability", c.POINTER(c.c_float)), ("chosen", c.c_int32)]
+
+
+STEP_FN = c.CFUNCTYPE(None, c.c_void_p, c.POINTER(Step))
+
 # by the names of invit.h, for the test that compares them with the header
 STRUCTURES = {"invit_error": Error, "invit_progress": Progress, "invit_control": Control,
               "invit_generate_options": GenerateOptions, "invit_check_result": CheckResult, "invit_stop": Stop,
-              "invit_solution_info": SolutionInfo, "invit_option": OptionRow}
+              "invit_solution_info": SolutionInfo, "invit_option": OptionRow, "invit_step": Step}
+
+
+def find(name: str, beside: Optional[str] = None) -> Optional[str]:
+    """A shared library: beside another one, in the package (a wheel), the build folder of the source tree, where the
+    system's linker looks, and beside the program `invit` that the shell would run."""
+    here = Path(__file__).resolve().parent
+    for place in ([Path(beside).resolve().parent] if beside else []) + [here, here.parents[1] / "build"]:
+        found = sorted(place.glob(f"lib{name}.so*"))
+        if found:
+            return str(found[0])
+    found = ctypes.util.find_library(name)
+    if found:
+        return found
+    program = shutil.which("invit")
+    prefix = Path(program).resolve().parents[1] if program else here
+    for place in ("lib", "lib64", "lib/*-linux-gnu*"):
+        for path in sorted(prefix.glob(f"{place}/lib{name}.so*")):
+            return str(path)
+    return None
 
 
 def _find() -> str:
-    here = Path(__file__).resolve().parent
-    named = os.environ.get("INVIT_LIBRARY")
-    if named:
-        return named
-    for place in (here, here.parents[1] / "build"):
-        found = sorted(place.glob("libinvit.so*"))
-        if found:
-            return str(found[0])
-    found = ctypes.util.find_library("invit")
-    if found:
-        return found
-    raise ImportError("libinvit.so was not found: build it (make), install it, or name it in $INVIT_LIBRARY")
+    found = os.environ.get("INVIT_LIBRARY") or find("invit")
+    if not found:
+        raise ImportError("libinvit.so was not found: build it (make), install it, or name it in $INVIT_LIBRARY")
+    return found
 
 
 _P = c.c_void_p
@@ -140,6 +161,7 @@ _PROTOTYPES = {
     "invit_model_load": (c.c_int, [c.c_char_p, _OUT, _ERR]),
     "invit_model_load_default": (c.c_int, [c.c_int, _OUT, _ERR]),
     "invit_model_destroy": (None, [_P]),
+    "invit_model_problem": (c.c_int, [_P]),
     "invit_options_create": (_P, []),
     "invit_options_destroy": (None, [_P]),
     "invit_options_set": (c.c_int, [_P, c.c_char_p, c.c_char_p, _ERR]),
@@ -147,6 +169,7 @@ _PROTOTYPES = {
     "invit_options_set_start": (None, [_P, _P]),
     "invit_options_set_control": (None, [_P, c.POINTER(Control)]),
     "invit_options_set_better": (None, [_P, BETTER_FN, _P, c.c_bool]),
+    "invit_options_set_step": (None, [_P, STEP_FN, _P]),
     "invit_solve": (c.c_int, [_P, _P, _P, _OUT, _ERR]),
     "invit_solution_get": (c.c_double, [_P, c.c_char_p]),
     "invit_check": (c.c_int, [_P, _P, c.POINTER(CheckResult), _ERR]),
@@ -154,20 +177,27 @@ _PROTOTYPES = {
 
 for _needed in sorted(Path(__file__).resolve().parent.glob("libjansson.so*")):  # a wheel brings what the library needs
     c.CDLL(str(_needed), c.RTLD_GLOBAL)
-lib = c.CDLL(_find())  # ctypes releases the GIL around every call
-for _name, (_result, _arguments) in _PROTOTYPES.items():
-    _function = getattr(lib, _name)
-    _function.restype, _function.argtypes = _result, _arguments
+PATH = _find()
+lib = c.CDLL(PATH)  # ctypes releases the GIL around every call
+
+
+def declare(library: Any, prototypes: Any) -> None:
+    for name, (result, arguments) in prototypes.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+
+
+declare(lib, _PROTOTYPES)
 
 _libc = c.CDLL(None)
 _libc.free.restype, _libc.free.argtypes = None, [c.c_void_p]
 free = _libc.free
 
 
-def call(name: str, *arguments: object) -> None:
+def call(name: str, *arguments: object, library: Any = lib) -> None:
     """Calls a function whose last parameter is an invit_error and turns a failure into an exception."""
     err = Error()
-    status = getattr(lib, name)(*arguments, c.byref(err))
+    status = getattr(library, name)(*arguments, c.byref(err))
     if status != STATUS_OK:
         error = InvitError(err.message.decode("utf-8", "replace") or f"{name} failed with status {status}")
         error.status = status

@@ -19,6 +19,7 @@ class Progress:
     best: float
     count: int
     routes: Optional[List[List[int]]] = None
+    message: str = ""  # of training and evaluation: what the command line shows
 
 
 class Bar:
@@ -37,7 +38,8 @@ class Bar:
             filled = round(20 * now.fraction)
             bar = f" [{'#' * filled}{'.' * (20 - filled)}] {100 * now.fraction:3.0f} %"
         best = f"  best {now.best:.8g}" if math.isfinite(now.best) else ""
-        self._put(f"{now.stage:<9}{bar}  {now.elapsed:.1f} s{best}")
+        more = f"  {now.message}" if now.message else ""
+        self._put(f"{now.stage:<9}{bar}  {now.elapsed:.1f} s{best}{more}")
 
     def _put(self, text: str) -> None:
         self.stream.write("\r" + text.ljust(self.width))

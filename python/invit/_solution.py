@@ -13,6 +13,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tupl
 
 from ._instance import Instance
 from ._library import SOLUTION_FORMATS, CheckResult, InvitError, SolutionInfo, Stop, call, free, lib
+from ._picture import COLOURS, Map, plane, table
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -173,7 +174,6 @@ def check(instance: Instance, solution: Any) -> Check:
 
 _SUFFIXES = {".tour": "tour", ".sol": "routes", ".txt": "msvdrp", ".geojson": "geojson", ".json": "geojson",
              ".csv": "stops"}
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c510a", "#5e3c99")
 
 
 @dataclass(frozen=True, repr=False)
@@ -275,25 +275,13 @@ class Solution:
 
     # ---- pictures ----
 
-    def _plane(self) -> Tuple[List[List[float]], float]:
-        """Coordinates to draw, x to the right and y up, and how much longer a unit of y is than one of x."""
-        xy = self.instance.coords
-        if not xy:
-            raise InvitError("an instance of distances alone has no coordinates to draw")
-        if self.instance.metric == "geo":  # TSPLIB: latitude first, DDD.MM
-            xy = [[math.trunc(v) + 5 / 3 * (v - math.trunc(v)) for v in (y, x)] for x, y in xy]
-        if self.instance.metric not in ("geo", "haversine"):
-            return xy, 1.0
-        low, high = min(y for _, y in xy), max(y for _, y in xy)
-        return xy, 1 / max(0.01, math.cos(math.radians((low + high) / 2)))
-
     def plot(self, axes: Any = None, **line: Any) -> Any:
         """Draws the routes with matplotlib and returns the axes."""
         try:
             import matplotlib.pyplot as plt
         except ImportError as missing:
             raise InvitError("plot() needs matplotlib; `invit plot` draws without it") from missing
-        xy, aspect = self._plane()
+        xy, aspect = plane(self.instance)
         axes = axes if axes is not None else plt.subplots(figsize=(6, 6))[1]
         for route in self.routes:
             path = route.path
@@ -310,23 +298,25 @@ class Solution:
         """The picture notebooks show; none for instances without coordinates or with more than 20,000 nodes."""
         if not 0 < len(self.instance) <= 20000 or not self.instance.get("has_coords"):
             return None
-        xy, aspect = self._plane()
-        left, top = min(x for x, _ in xy), max(y for _, y in xy)
-        wide, high = max(x for x, _ in xy) - left, (top - min(y for _, y in xy)) * aspect
-        unit = 460 / (max(wide, high) or 1)
-        at = [(20 + (x - left) * unit, 20 + (top - y) * aspect * unit) for x, y in xy]
-        width, height = 40 + wide * unit, 40 + high * unit
-        parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}">',
-                 f"<title>{escape(repr(self)[1:-1])}</title>"]
+        picture = Map(self.instance, repr(self)[1:-1])
         for r, route in enumerate(self.routes):
-            points = " ".join(f"{at[i][0]:.1f},{at[i][1]:.1f}" for i in route.path)
-            parts.append(f'<polyline points="{points}" fill="none" stroke="{_COLOURS[r % len(_COLOURS)]}" '
-                         'stroke-width="1.5" stroke-linejoin="round"/>')
-        if len(at) <= 2000:
+            picture.line(route.path, COLOURS[r % len(COLOURS)])
+        if len(self.instance) <= 2000:
             labels = self.instance.labels
-            for i, (x, y) in enumerate(at):
-                name = f"<title>{escape(labels[i])}</title>" if labels else ""
-                parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2">{name}</circle>')
+            for node in range(len(self.instance)):
+                picture.dot(node, 2, labels[node] if labels else "")
         if _depot(self.instance):
-            parts.append(f'<rect x="{at[0][0] - 5:.1f}" y="{at[0][1] - 5:.1f}" width="10" height="10" fill="#b00"/>')
-        return "\n".join(parts) + "\n</svg>"
+            picture.depot()
+        return str(picture)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the picture, and the routes as a table (the first 50 of them)."""
+        parts = [self._repr_svg_() or "", f"<p>{escape(repr(self)[len('<invit.Solution '):-1])}</p>"]
+        if _depot(self.instance):
+            timed, head = bool(self.instance.get("timed")), ["", "stops", "length", "load"]
+            rows = [[r, len(route), f"{route.length:.10g}", f"{route.load:g}"]
+                    + ([f"{route.duration:.4g}"] if timed else []) for r, route in enumerate(self.routes[:50])]
+            parts.append(table(head + ["duration"] * timed, rows, [COLOURS[r % len(COLOURS)] for r in range(len(rows))]))
+            if len(self.routes) > len(rows):
+                parts.append(f"<p>and {len(self.routes) - len(rows)} more</p>")
+        return "\n".join(parts)

@@ -217,3 +217,9 @@ void invit_options_set_better(invit_options *options, invit_better_fn fn, void *
     options->o.better_user = user;
     options->o.with_solution = with_solution;
 }
+
+void invit_options_set_step(invit_options *options, invit_step_fn fn, void *user)
+{
+    options->o.step = fn;
+    options->o.step_user = user;
+}

@@ -53,6 +53,8 @@ inv_solve_options inv_solve_defaults(void);
 int32_t inv_default_rollouts(int64_t nodes);
 /* 20 ms a node, at least 1 s, at most 2 s + 5 ms a node, at most 60 s; or 0.3 ms a node where that is more. */
 double inv_default_seconds(int64_t nodes);
+/* For users declared in invit_lab.h, but part of libinvit: watching the policy, as Python does, needs nothing of the lab. */
+INVIT_API void invit_options_set_step(invit_options *options, invit_step_fn fn, void *user);
 /* Puts a value into the options and complains like invit_options_set. */
 invit_status inv_solve_set(inv_solve_options *o, const char *name, const char *value, invit_error *err);
 

@@ -1,7 +1,6 @@
-/* Calls of the core with the usual arguments, and one that watches it. */
+/* Calls of the core with the usual arguments. */
 #include "invit_lab.h"
 #include "problem/read.h"
-#include "solve/options.h"
 
 #include <string.h>
 #include <strings.h>
@@ -21,12 +20,6 @@ invit_status invit_solution_read(const char *path, const invit_instance *instanc
                                  invit_solution **out, invit_solution_info *info, invit_error *err)
 {
     return inv_solution_read(path, instance, index, out, info, err);
-}
-
-void invit_options_set_step(invit_options *options, invit_step_fn fn, void *user)
-{
-    options->o.step = fn;
-    options->o.step_user = user;
 }
 
 invit_solution_format invit_solution_format_for(const char *path, invit_problem problem)
