@@ -138,11 +138,77 @@ static void rounds_are_reproducible(void **state)
     invit_instance_destroy(p);
 }
 
+/* Edges that have to stay do, whatever is improved around them; one in three, and never two at a node. */
+static void fixed_edges_stay(void **state)
+{
+    (void)state;
+    static const int sizes[] = {5, 8, 30, 400, 5000};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int kind = 0; kind < KINDS; kind++) {
+            int n = sizes[i];
+            invit_instance *p = make_instance(n, kind);
+            invit_solution *s;
+            int32_t *fixed = malloc((size_t)n * sizeof *fixed), *place = malloc((size_t)n * sizeof *place);
+            assert_int_equal(inv_construct_space_filling(p, &s, NULL), INVIT_OK);
+            for (int j = 0; j < n; j++) fixed[j] = -1;
+            for (int j = 0; j + 1 < n; j += 3) {
+                fixed[s->nodes[j]] = s->nodes[j + 1];
+                fixed[s->nodes[j + 1]] = s->nodes[j];
+            }
+            double before = inv_length(p, s);
+            inv_improve_options o = {
+                .deadline = INFINITY, .iterations = 2 * n, .threads = 2, .seed = 4, .fixed = fixed};
+            inv_improve_stats stats;
+            assert_int_equal(inv_improve_tsp(p, &s, &o, &stats, NULL), INVIT_OK);
+            assert_tour(s->nodes, n);
+            assert_true(stats.length <= before * (1 + 1e-12));
+            if (kind == UNIFORM && n >= 30) assert_true(stats.length < 0.97 * before);
+            for (int j = 0; j < n; j++) place[s->nodes[j]] = j;
+            for (int j = 0; j < n; j++) {
+                int apart = fixed[j] < 0 ? 1 : abs(place[j] - place[fixed[j]]);
+                assert_true(apart == 1 || apart == n - 1);
+            }
+            invit_solution_destroy(s);
+            invit_instance_destroy(p);
+            free(fixed);
+            free(place);
+        }
+}
+
+/* As many pieces as asked for, of about the same size, that together are all nodes. */
+static void pieces_of_equal_size(void **state)
+{
+    (void)state;
+    enum { N = 3000 };
+    invit_instance *p = make_instance(N, UNIFORM);
+    inv_neighbours nb;
+    inv_neighbour_options o = {.k = 8, .per_quadrant = 1, .threads = 1, .deadline = INFINITY};
+    inv_pieces q;
+    int32_t order[N];
+    for (int i = 0; i < N; i++) order[i] = i;
+    assert_int_equal(inv_neighbours_create(p, &o, &nb, NULL), INVIT_OK);
+    assert_int_equal(inv_pieces_create(p, &nb, 2, SIZE, &q, NULL), INVIT_OK);
+    inv_pieces_link(&q, order);
+    for (int count = 1; count <= 9; count++) {
+        inv_pieces_cut_into(&q, order, count, (uint64_t)count);
+        assert_int_equal(q.count, count);
+        assert_int_equal(q.begin[0], 0);
+        assert_int_equal(q.begin[count], N);
+        for (int i = 0; i < count; i++)
+            assert_in_range(q.begin[i + 1] - q.begin[i], 0.7 * N / count, 1.3 * N / count);
+    }
+    inv_pieces_destroy(&q);
+    inv_neighbours_destroy(&nb);
+    invit_instance_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_changed_at_once_give_a_tour),
         cmocka_unit_test(rounds_are_reproducible),
+        cmocka_unit_test(fixed_edges_stay),
+        cmocka_unit_test(pieces_of_equal_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

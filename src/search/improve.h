@@ -9,7 +9,9 @@ typedef struct inv_improve_options {
     int64_t iterations; /* kicks (TSP) or ruin-and-recreate steps (CVRP) in all; < 0: no limit  */
     int threads;        /* already resolved, >= 1                                               */
     uint64_t seed;
-    double target;                /* stop when the length is <= target; 0: never                          */
+    const int32_t
+        *fixed;    /* TSP: [n] the other end of an edge of the tour that has to stay, or -1; NULL: none */
+    double target; /* stop when the length is <= target; 0: never                          */
     const invit_control *control; /* may be NULL                                                 */
     /* Called when a better solution is known, at most some ten times a second; for traces and drawings. May
      * be NULL. */

@@ -235,17 +235,20 @@ invit_status inv_tsp_chain(inv_tsp_search *s, invit_error *err)
     c.team = calloc((size_t)s->o->threads, sizeof *c.team);
     if (!c.team) return inv_no_memory(err, sizeof *c.team);
     INV_TRY(inv_pieces_create(s->p, s->nb, s->o->threads, size, &c.q, err));
+    c.q.fixed = s->fixed;
     double begun = inv_now();
     inv_pieces_link(&c.q, s->order);
     s->length = measure(&c, s->order);
     /* Joining, measuring and copying at the end of a round: a few passes like these two. */
     double closing = 3 * (inv_now() - begun);
-    if (1.3 * size < n) INV_TRY(settle(&c, size, err));
+    if (1.3 * size < n && !s->fixed) INV_TRY(settle(&c, size, err)); /* else it is a part of a settled tour */
     for (bool first = true; !inv_tsp_over(s); first = false) {
         plan(&c, closing);
         if (!first && (s->o->iterations >= 0 ? c.kicks == 0 : c.until <= inv_now())) break;
+        int64_t kicks = s->kicks;
         inv_pieces_cut(&c.q, s->order, size, round_seed(&c));
         INV_TRY(run_round(&c, err));
+        if (s->kicks == kicks) break; /* nothing in any piece may change */
     }
 done:
     for (int i = 0; i < s->o->threads; i++) inv_piece_destroy(&c.team[i].piece);

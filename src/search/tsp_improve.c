@@ -63,7 +63,7 @@ static invit_status search(inv_tsp_search *s, invit_error *err)
     if (status != INVIT_OK) return status;
     s->nb = &nb;
     bool done = false;
-    status = inv_tsp_evolve(s, &done, err);
+    if (!s->fixed) status = inv_tsp_evolve(s, &done, err); /* tours are crossed edge by edge, fixed or not */
     if (status == INVIT_OK && !done) status = inv_tsp_chain(s, err);
     inv_neighbours_destroy(&nb);
     return status;
@@ -86,12 +86,24 @@ static invit_status number_nodes(const inv_tsp_search *s, const invit_instance *
     return INVIT_OK;
 }
 
+/* The fixed edges in the numbers of the search. */
+static invit_status number_fixed(const int32_t *given, const int32_t *name, const int32_t *number, int32_t n,
+                                 int32_t **out, invit_error *err)
+{
+    int32_t *fixed = malloc((size_t)n * sizeof *fixed);
+    if (!fixed) return inv_no_memory(err, (size_t)n * sizeof *fixed);
+    for (int32_t i = 0; i < n; i++) fixed[i] = given[name[i]] < 0 ? -1 : number[given[name[i]]];
+    *out = fixed;
+    return INVIT_OK;
+}
+
 static invit_status run(inv_tsp_search *s, const invit_instance *p, invit_error *err)
 {
     invit_status status = INVIT_OK;
     size_t n = (size_t)p->n;
     int32_t *nodes = s->solution->nodes + s->solution->start[0];
-    int32_t *name = malloc(n * sizeof *name), *order = malloc(n * sizeof *order), *number = NULL;
+    int32_t *name = malloc(n * sizeof *name), *order = malloc(n * sizeof *order), *number = NULL,
+            *fixed = NULL;
     invit_instance numbered = {.problem = INVIT_TSP, .metric = p->metric, .n = p->n};
     if (!name || !order) INV_TRY(inv_no_memory(err, 2 * n * sizeof *name));
     INV_TRY(number_nodes(s, p, name, &numbered, err));
@@ -99,17 +111,20 @@ static invit_status run(inv_tsp_search *s, const invit_instance *p, invit_error 
     if (!number) INV_TRY(inv_no_memory(err, n * sizeof *number));
     for (size_t i = 0; i < n; i++) number[name[i]] = (int32_t)i;
     for (size_t i = 0; i < n; i++) order[i] = number[nodes[i]];
+    if (s->o->fixed) INV_TRY(number_fixed(s->o->fixed, name, number, p->n, &fixed, err));
     free(number);
     number = NULL;
     s->p = numbered.xy ? &numbered : p;
     s->name = name;
     s->order = order;
+    s->fixed = fixed;
     INV_TRY(search(s, err));
     for (size_t i = 0; i < n; i++) nodes[i] = name[order[i]];
 done:
     free(name);
     free(order);
     free(number);
+    free(fixed);
     free(numbered.xy);
     return status;
 }
@@ -126,7 +141,7 @@ invit_status inv_improve_tsp(const invit_instance *p, invit_solution **solution,
     s.length = inv_length(p, *solution);
     s.told_length = s.length;
     s.shown = (inv_shown){-INFINITY, s.length};
-    if (p->n <= INV_EXACT_MAX)
+    if (p->n <= INV_EXACT_MAX && !o->fixed)
         inv_exact_order(p, -1, -1, (*solution)->nodes + (*solution)->start[0]);
     else
         INV_CHECK(run(&s, p, err));

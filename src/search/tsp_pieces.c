@@ -10,6 +10,8 @@
 /* TRIED: of a large cycle so many nodes are tried for the place where it is joined to another. MOST_PARTS: what
  * is cut by all threads at once. */
 enum { TRIED = 2000, MOST_PARTS = 64 };
+/* Where a cell is split: so that the borders are elsewhere in the next round. */
+#define OFF_THE_MIDDLE 0.125
 
 /* ---- memory -------------------------------------------------------------------------------------------- */
 
@@ -101,8 +103,9 @@ static void select_nodes(const double *xy, int32_t *member, int32_t from, int32_
     }
 }
 
-/* Splits a range of nodes across its longer side, a little off the middle; returns where. */
-static int32_t split(const cut_job *job, range r)
+/* Splits a range of nodes across its longer side, so that about `share` of them are on the lower one, more or
+ * less by at most `slack`; returns where. */
+static int32_t split(const cut_job *job, range r, double share, double slack)
 {
     const double *xy = job->q->p->xy;
     double lo[2] = {INFINITY, INFINITY}, hi[2] = {-INFINITY, -INFINITY};
@@ -114,7 +117,7 @@ static int32_t split(const cut_job *job, range r)
         }
     inv_rng rng;
     inv_rng_init(&rng, job->seed, (uint64_t)r.from << 32 | (uint32_t)r.to);
-    double share = 0.5 + 0.25 * (inv_rng_double(&rng) - 0.5);
+    share += slack * (2 * inv_rng_double(&rng) - 1);
     int32_t mid = r.from + (int32_t)(share * (r.to - r.from));
     select_nodes(xy + (hi[0] - lo[0] >= hi[1] - lo[1] ? 0 : 1), job->q->member, r.from, r.to, mid);
     return mid;
@@ -131,7 +134,7 @@ static int32_t *cut_range(const cut_job *job, range r, int32_t *begin)
         *begin++ = r.from;
         return begin;
     }
-    int32_t mid = split(job, r);
+    int32_t mid = split(job, r, 0.5, OFF_THE_MIDDLE);
     begin = cut_range(job, (range){r.from, mid}, begin);
     return cut_range(job, (range){mid, r.to}, begin);
 }
@@ -156,8 +159,19 @@ static int by_place(const void *x, const void *y)
     return (*a > *b) - (*a < *b);
 }
 
-/* Brings the nodes of piece i into the order of the tour. Nodes with both neighbours outside are left out: they
- * are part of the paths outside. Expects places in the tour in `slot`. */
+static inline bool linked(const inv_pieces *q, int32_t a, int32_t b)
+{
+    return q->link[a][0] == b || q->link[a][1] == b;
+}
+
+/* Is the edge between two nodes that follow each other on the tour one that has to stay? */
+static inline bool is_fixed(const inv_pieces *q, int32_t a, int32_t b)
+{
+    return q->fixed && q->fixed[a] == b;
+}
+
+/* Brings the nodes of piece i into the order of the tour. Nodes without an edge that may change are left out:
+ * they are part of the paths outside. Expects places in the tour in `slot`. */
 static void arrange(const cut_job *job, int32_t i)
 {
     inv_pieces *q = job->q;
@@ -167,7 +181,8 @@ static void arrange(const cut_job *job, int32_t i)
     int32_t first = own[0], before = own[count - 1]; /* places: own[] is overwritten as we go */
     for (int32_t j = 0; j < count; j++) {
         int32_t at = own[j], after = j + 1 < count ? own[j + 1] : first, v = job->order[at];
-        bool joined = (before + 1 == n ? 0 : before + 1) == at || (at + 1 == n ? 0 : at + 1) == after;
+        bool joined = ((before + 1 == n ? 0 : before + 1) == at && !is_fixed(q, v, job->order[before])) ||
+                      ((at + 1 == n ? 0 : at + 1) == after && !is_fixed(q, v, job->order[after]));
         before = at;
         if (joined && count >= INV_PIECE_LEAST) {
             q->slot[v] = q->begin[i] + kept;
@@ -211,7 +226,7 @@ void inv_pieces_cut(inv_pieces *q, const int32_t *order, int32_t size, uint64_t 
                 part[job.parts++] = old[i];
                 continue;
             }
-            int32_t mid = split(&job, old[i]);
+            int32_t mid = split(&job, old[i], 0.5, OFF_THE_MIDDLE);
             part[job.parts++] = (range){old[i].from, mid};
             part[job.parts++] = (range){mid, old[i].to};
             more = true;
@@ -225,6 +240,29 @@ void inv_pieces_cut(inv_pieces *q, const int32_t *order, int32_t size, uint64_t 
     q->begin[q->count] = n;
     atomic_store(&job.next, 0);
     inv_parallel(q->count < 4 ? 1 : q->threads, arrange_pieces, &job);
+}
+
+static int32_t *cut_evenly(const cut_job *job, range r, int32_t count, int32_t *begin)
+{
+    if (count == 1) {
+        *begin++ = r.from;
+        return begin;
+    }
+    int32_t few = count / 2, mid = split(job, r, (double)few / count, 0.1 / count);
+    begin = cut_evenly(job, (range){r.from, mid}, few, begin);
+    return cut_evenly(job, (range){mid, r.to}, count - few, begin);
+}
+
+void inv_pieces_cut_into(inv_pieces *q, const int32_t *order, int32_t count, uint64_t seed)
+{
+    int32_t n = q->p->n;
+    cut_job job = {.q = q, .order = order, .seed = seed};
+    for (int32_t i = 0; i < n; i++) q->member[i] = i;
+    for (int32_t i = 0; i < n; i++) q->slot[order[i]] = i;
+    cut_evenly(&job, (range){0, n}, count, q->begin);
+    q->count = count;
+    q->begin[count] = n;
+    inv_parallel(count < 4 ? 1 : q->threads, arrange_pieces, &job);
 }
 
 /* ---- one piece ----------------------------------------------------------------------------------------- */
@@ -249,9 +287,31 @@ static invit_status reserve(inv_piece *w, int32_t count, int32_t k, invit_error 
     return INVIT_OK;
 }
 
-static inline bool linked(const inv_pieces *q, int32_t a, int32_t b)
+void inv_pieces_tie(const inv_pieces *q, int32_t i, int32_t *mate, int32_t *outside)
 {
-    return q->link[a][0] == b || q->link[a][1] == b;
+    const int32_t *node = q->member + q->begin[i], count = q->kept[i];
+    for (int32_t j = 0; j < count; j++) mate[j] = -1;
+    for (int32_t j = 0; j < count; j++) {
+        int32_t next = j + 1 == count ? 0 : j + 1, v = node[j], u = node[next];
+        if (linked(q, v, u) && !is_fixed(q, v, u)) continue;
+        mate[j] = next;
+        mate[next] = j;
+        int32_t before = node[j == 0 ? count - 1 : j - 1], after = node[next + 1 == count ? 0 : next + 1];
+        outside[j] = q->link[v][0] == before ? q->link[v][1] : q->link[v][0];
+        outside[next] = q->link[u][0] == after ? q->link[u][1] : q->link[u][0];
+    }
+}
+
+void inv_pieces_put(inv_pieces *q, const int32_t *node, const int32_t *mate, const int32_t *outside,
+                    const int32_t *order, int32_t count)
+{
+    int32_t before = order[count - 1];
+    for (int32_t i = 0; i < count; i++) {
+        int32_t j = order[i], after = order[i + 1 == count ? 0 : i + 1];
+        q->link[node[j]][0] = before == mate[j] ? outside[j] : node[before];
+        q->link[node[j]][1] = after == mate[j] ? outside[j] : node[after];
+        before = j;
+    }
 }
 
 invit_status inv_piece_load(inv_pieces *q, int32_t i, inv_piece *w, invit_error *err)
@@ -266,7 +326,6 @@ invit_status inv_piece_load(inv_pieces *q, int32_t i, inv_piece *w, invit_error 
     for (int32_t j = 0; j < count; j++) {
         int32_t v = q->member[from + j], kept = 0;
         w->node[j] = v;
-        lk->mate[j] = -1;
         inv_lk_place(lk, j, q->p, v);
         const int32_t *list = inv_neighbours_of(q->nb, v);
         int32_t *own = lk->neighbour + (size_t)j * (size_t)k;
@@ -276,16 +335,7 @@ invit_status inv_piece_load(inv_pieces *q, int32_t i, inv_piece *w, invit_error 
         }
         while (kept < k) own[kept++] = -1;
     }
-    for (int32_t j = 0; j < count; j++) {
-        int32_t next = j + 1 == count ? 0 : j + 1, v = w->node[j], u = w->node[next];
-        if (linked(q, v, u)) continue;
-        lk->mate[j] = next;
-        lk->mate[next] = j;
-        int32_t before = w->node[j == 0 ? count - 1 : j - 1],
-                after = w->node[next + 1 == count ? 0 : next + 1];
-        w->outside[j] = q->link[v][0] == before ? q->link[v][1] : q->link[v][0];
-        w->outside[next] = q->link[u][0] == after ? q->link[u][1] : q->link[u][0];
-    }
+    inv_pieces_tie(q, i, lk->mate, w->outside);
     inv_lk_begin(lk);
     for (int32_t j = 0; j < count; j++) {
         if (q->look[w->node[j]]) inv_lk_push(lk, j);
@@ -298,13 +348,8 @@ invit_status inv_piece_load(inv_pieces *q, int32_t i, inv_piece *w, invit_error 
 void inv_piece_unload(inv_pieces *q, inv_piece *w)
 {
     inv_lk *lk = &w->lk;
-    int32_t n = lk->n, before = lk->tour.order[n - 1];
-    for (int32_t i = 0; i < n; i++) {
-        int32_t j = lk->tour.order[i], after = lk->tour.order[i + 1 == n ? 0 : i + 1], mate = lk->mate[j];
-        q->link[w->node[j]][0] = before == mate ? w->outside[j] : w->node[before];
-        q->link[w->node[j]][1] = after == mate ? w->outside[j] : w->node[after];
-        before = j;
-    }
+    int32_t n = lk->n;
+    inv_pieces_put(q, w->node, lk->mate, w->outside, lk->tour.order, n);
     for (; lk->waiting > 0; lk->waiting--) {
         q->look[w->node[lk->queue[lk->head]]] = 1;
         lk->head = lk->head + 1 == n ? 0 : lk->head + 1;
@@ -374,10 +419,18 @@ static void consider(const inv_pieces *q, int32_t a, int32_t c, exchange *best)
 {
     for (int i = 0; i < 4; i++) {
         int32_t b = q->link[a][i & 1], d = q->link[c][i >> 1];
+        if (is_fixed(q, a, b) || is_fixed(q, c, d)) continue;
         double cost = inv_distance(q->p, a, c) + inv_distance(q->p, b, d) - inv_distance(q->p, a, b) -
                       inv_distance(q->p, c, d);
         if (cost < best->cost) *best = (exchange){cost, a, b, c, d};
     }
+}
+
+/* One that takes out no fixed edge: each node has at most one of those. */
+static exchange any_exchange(const inv_pieces *q, int32_t a, int32_t c)
+{
+    int32_t b = q->link[a][is_fixed(q, a, q->link[a][0])], d = q->link[c][is_fixed(q, c, q->link[c][0])];
+    return (exchange){0, a, b, c, d};
 }
 
 static void replace(inv_pieces *q, int32_t v, int32_t old, int32_t new)
@@ -405,7 +458,7 @@ static void join_cycle(cycles *c, int32_t start)
         do other = other + 1 == q->p->n ? 0 : other + 1;
         while (root(c, c->of[other]) == own);
         consider(q, start, other, &best);
-        if (best.cost == INFINITY) best = (exchange){0, start, q->link[start][0], other, q->link[other][0]};
+        if (best.cost == INFINITY) best = any_exchange(q, start, other);
     }
     replace(q, best.a, best.b, best.c);
     replace(q, best.b, best.a, best.d);

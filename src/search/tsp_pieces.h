@@ -20,6 +20,8 @@ enum { INV_PIECE_LEAST = 8 }; /* nodes that a piece needs to be worked on */
 typedef struct inv_pieces {
     const invit_instance *p;
     const inv_neighbours *nb;
+    const int32_t
+        *fixed; /* [n] the other end of an edge of the tour that has to stay, or -1; NULL: none      */
     int threads;
     int32_t (*link)[2]; /* [n] the tour: the two neighbours of each node, in no order                   */
     int32_t *member;    /* [n] nodes piece by piece, in the order of the tour                            */
@@ -37,6 +39,14 @@ void inv_pieces_destroy(inv_pieces *q);
 /* Cuts the tour anew into pieces of about `size` (>= `least` of creation) nodes, at places that `seed` decides.
  * O(n log(n / size)), all threads. */
 void inv_pieces_cut(inv_pieces *q, const int32_t *order, int32_t size, uint64_t seed);
+/* Cuts it into `count` pieces of about the same number of nodes; n / count must be >= `least`. */
+void inv_pieces_cut_into(inv_pieces *q, const int32_t *order, int32_t count, uint64_t seed);
+/* The fixed edges of piece i, whose nodes are counted from 0 along its cycle: mate[j], the node at the other
+ * end, or -1; and outside[j], where the tour goes on there. */
+void inv_pieces_tie(const inv_pieces *q, int32_t i, int32_t *mate, int32_t *outside);
+/* Sets the links from a cycle of `count` nodes, in the order in which they are visited now. */
+void inv_pieces_put(inv_pieces *q, const int32_t *node, const int32_t *mate, const int32_t *outside,
+                    const int32_t *order, int32_t count);
 
 /* One thread's work on one piece. */
 typedef struct inv_piece {

@@ -15,6 +15,7 @@ typedef struct inv_tsp_search {
     invit_solution *solution; /* the caller's; the best tour shown so far   */
     const int32_t *name;      /* [n] what the caller calls node i of p: here they are numbered along a
                                        Hilbert curve, so that neighbours are near in memory */
+    const int32_t *fixed;     /* [n] the other end of an edge that has to stay, or -1; NULL: none */
     int32_t *order;           /* [n] the best tour so far, nodes of p       */
     double length;            /* its length                                 */
     int64_t kicks;            /* made so far                                */
