@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "search/cvrp_insert.h"
 #include "search/cvrp_local.h"
 #include "search/cvrp_moves.h"
 
@@ -218,6 +219,46 @@ static void local_search_only_shortens(void **state)
     inv_cvrp_part_destroy(&q);
 }
 
+static void ejections_cost_what_they_say(void **state)
+{
+    (void)state;
+    static picture before, after;
+    inv_cvrp_part q = {0};
+    inv_rng rng;
+    int found = 0, cheaper = 0;
+    inv_rng_init(&rng, 7, 2);
+    for (int32_t capacity = 12; capacity <= 24; capacity += 6) {
+        make(&q, capacity, &rng);
+        for (int i = 0; i < 3000; i++) {
+            take_picture(&q, &before);
+            int32_t v = customer(&q, &rng);
+            inv_cvrp_unlink_node(&q, v);
+            double length = q.length, plain = inv_cvrp_best_place(&q, v, &rng).added;
+            inv_cvrp_ejection e = inv_cvrp_find_ejection(&q, v, INFINITY, &rng);
+            if (e.node) {
+                found++;
+                cheaper += e.added < plain;
+                assert_true(inv_cvrp_find_ejection(&q, v, 0.5 * e.added, &rng).added <= 0.5 * e.added);
+                inv_cvrp_eject(&q, v, &e);
+                assert_true(fabs(q.length - length - e.added) < 1e-9);
+            } else
+                inv_cvrp_link_after(&q, v, inv_cvrp_best_place(&q, v, &rng).place);
+            assert_sound(&q);
+            if (i % 2) {
+                inv_cvrp_keep(&q);
+                continue;
+            }
+            inv_cvrp_undo(&q);
+            q.length = before.length;
+            take_picture(&q, &after);
+            assert_memory_equal(&before, &after, sizeof before);
+        }
+    }
+    assert_true(found > 3000);
+    assert_true(cheaper > 10);
+    inv_cvrp_part_destroy(&q);
+}
+
 static void long_runs_do_not_drift(void **state)
 {
     (void)state;
@@ -226,8 +267,8 @@ static void long_runs_do_not_drift(void **state)
     inv_rng_init(&rng, 6, 2);
     for (int32_t capacity = 20; capacity <= 320; capacity *= 4) {
         make(&q, capacity, &rng);
-        inv_cvrp_run run = {.hot = 10, .cold = 0.001, .steps = 60000, .deadline = INFINITY};
-        assert_int_equal(inv_cvrp_part_run(&q, &run, &rng), 60000);
+        inv_cvrp_run run = {.hot = 10, .cold = 0.001, .steps = 350000, .deadline = INFINITY};
+        assert_int_equal(inv_cvrp_part_run(&q, &run, &rng), 350000);
         assert_sound(&q);
         int32_t nodes[N - 1], start[N + 1], routes = inv_cvrp_part_routes(&q, true, nodes, start);
         double length = 0;
@@ -253,6 +294,7 @@ int main(void)
         cmocka_unit_test(an_edge_is_as_long_as_elsewhere),
         cmocka_unit_test(changes_agree_with_recomputation_and_are_undone),
         cmocka_unit_test(local_search_only_shortens),
+        cmocka_unit_test(ejections_cost_what_they_say),
         cmocka_unit_test(long_runs_do_not_drift),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

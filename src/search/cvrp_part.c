@@ -1,5 +1,6 @@
 #include "search/cvrp_part.h"
 
+#include "search/cvrp_insert.h"
 #include "search/cvrp_local.h"
 #include "search/cvrp_moves.h"
 
@@ -59,14 +60,14 @@ invit_status inv_cvrp_part_begin(inv_cvrp_part *q, invit_metric metric, int32_t 
 {
     size_t m = (size_t)n, near = m * (size_t)k;
     if (n > q->reserved_n) {
-        /* A step may take every customer out and put it back. */
+        /* A step may take every customer out and put it back, each in the place of another one. */
         if (!grow(&q->node, 2 * m, sizeof *q->node) || !grow(&q->room, m + 1, sizeof *q->room) ||
             !grow(&q->route, 2 * m, sizeof *q->route) || !grow(&q->size, m, sizeof *q->size) ||
             !grow(&q->best_next, 2 * m, sizeof *q->best_next) || !grow(&q->stamp, m, sizeof *q->stamp) ||
             !grow(&q->empty, m, sizeof *q->empty) || !grow(&q->in_empty, m, sizeof *q->in_empty) ||
             !grow(&q->removed, m, sizeof *q->removed) || !grow(&q->key, m, sizeof *q->key) ||
             !grow(&q->dirty, 2 * m, sizeof *q->dirty) || !grow(&q->is_dirty, 2 * m, sizeof *q->is_dirty) ||
-            !grow(&q->change, 2 * m + 2 * INV_CVRP_LOCAL_MOVES, sizeof *q->change) ||
+            !grow(&q->change, 4 * m + 2 * INV_CVRP_LOCAL_MOVES, sizeof *q->change) ||
             !grow(&q->old_next, 2 * m, sizeof *q->old_next) ||
             !grow(&q->changed_in, 2 * m, sizeof *q->changed_in) ||
             !grow(&q->load_to, 2 * m, sizeof *q->load_to) ||
@@ -153,69 +154,6 @@ static void ruin(inv_cvrp_part *q, inv_rng *rng)
 
 /* ---- recreate: greedy insertion with blinks ---------------------------------------------------- */
 
-static void draw_blink(inv_cvrp_part *q, inv_rng *rng)
-{
-    const double rate = 0.01005033585350145; /* -log(1 - 0.01): one in a hundred */
-    q->blink_in = (int64_t)(inv_rng_exponential(rng) / rate);
-}
-
-static inline bool blinks(inv_cvrp_part *q, inv_rng *rng)
-{
-    if (q->blink_in-- > 0) return false;
-    draw_blink(q, rng);
-    return true;
-}
-
-/* Neighbours whose route has room, without a branch: which ones do is hard to predict. */
-static int32_t find_room(const inv_cvrp_part *q, const int32_t *near, int32_t demand)
-{
-    const int32_t *route = q->route, *room = q->room;
-    int32_t *restrict fits = q->fits, k = q->k, count = 0;
-    for (int32_t i = 0; i < k; i++) {
-        int32_t u = near[i];
-        if (u == 0) break;
-        fits[count] = i;
-        count += room[route[u]] >= demand;
-    }
-    return count;
-}
-
-/* The cheapest place next to one of the customer's neighbours, or a route of its own. */
-static int32_t best_place(inv_cvrp_part *q, int32_t v, inv_rng *rng)
-{
-    const inv_cvrp_node *node = q->node, *c = &node[v];
-    const int32_t *near = q->near + (size_t)v * (size_t)q->k;
-    const float *length = q->near_length + (size_t)v * (size_t)q->k;
-    int32_t place = q->n + inv_cvrp_empty_route(q), count = find_room(q, near, c->demand);
-    double home = inv_cvrp_between(q, c, &node[place]), cost = 2 * home;
-
-    for (int32_t j = 0; j < count; j++) {
-        int32_t i = q->fits[j];
-        const inv_cvrp_node *u = &node[near[i]], *p = &node[u->prev];
-        /* A customer at the edge's other end is no nearer than u, or the edge has been seen from there. */
-        double d = length[i];
-        bool behind = d + (u->next >= q->n ? home : d) - u->out < cost;
-        bool before = d + (u->prev >= q->n ? home : d) - p->out < cost && near[i] != q->pinned;
-        if (!behind && !before) continue;
-        d = inv_cvrp_between(q, c, u);
-        if (behind) {
-            double added = d + inv_cvrp_between(q, c, &node[u->next]) - u->out;
-            if (added < cost && !blinks(q, rng)) {
-                cost = added;
-                place = near[i];
-            }
-        }
-        if (before) {
-            double added = d + inv_cvrp_between(q, c, p) - p->out;
-            if (added < cost && !blinks(q, rng)) {
-                cost = added;
-                place = u->prev;
-            }
-        }
-    }
-    return place;
-}
-
 static void sort_removed(inv_cvrp_part *q, inv_rng *rng)
 {
     uint32_t order = inv_rng_below(rng, 11);
@@ -239,11 +177,21 @@ static void sort_removed(inv_cvrp_part *q, inv_rng *rng)
     }
 }
 
-static void recreate(inv_cvrp_part *q, inv_rng *rng)
+/* False: the solution was longer than `limit` before all customers were back, and could only grow. */
+static bool recreate(inv_cvrp_part *q, double limit, inv_rng *rng)
 {
     sort_removed(q, rng);
-    for (int32_t i = 0; i < q->removals; i++)
-        inv_cvrp_link_after(q, q->removed[i], best_place(q, q->removed[i], rng));
+    for (int32_t i = 0; i < q->removals; i++) {
+        int32_t v = q->removed[i];
+        inv_cvrp_place_found found = inv_cvrp_best_place(q, v, rng);
+        if (q->length + found.added > limit) {
+            inv_cvrp_ejection e = inv_cvrp_find_ejection(q, v, limit - q->length, rng);
+            if (!e.node) return false;
+            inv_cvrp_eject(q, v, &e);
+        } else
+            inv_cvrp_link_after(q, v, found.place);
+    }
+    return true;
 }
 
 /* ---- the whole --------------------------------------------------------------------------------- */
@@ -320,7 +268,7 @@ void inv_cvrp_part_insert_all(inv_cvrp_part *q, int32_t pinned, inv_rng *rng)
         q->removed[j] = v;
     }
     for (int32_t i = 0; i < q->removals; i++)
-        inv_cvrp_link_after(q, q->removed[i], best_place(q, q->removed[i], rng));
+        inv_cvrp_link_after(q, q->removed[i], inv_cvrp_best_place(q, q->removed[i], rng).place);
     settle(q);
 }
 
@@ -346,7 +294,7 @@ int64_t inv_cvrp_part_run(inv_cvrp_part *q, const inv_cvrp_run *run, inv_rng *rn
     if (q->n < 2) return 0;
     double temperature = run->hot;
     int64_t step = 0;
-    draw_blink(q, rng);
+    inv_cvrp_draw_blink(q, rng);
     q->unit = inv_cvrp_part_unit(q);
     for (; step < run->steps; step++) {
         if (step % STEPS_PER_CLOCK == 0) {
@@ -359,11 +307,11 @@ int64_t inv_cvrp_part_run(inv_cvrp_part *q, const inv_cvrp_run *run, inv_rng *rn
             }
             temperature = run->hot * pow(run->cold / run->hot, done);
         }
-        double before = q->length;
+        /* The threshold is drawn first: most steps are refused, and then long before they are whole. */
+        double before = q->length, limit = before + temperature * inv_rng_exponential(rng);
         ruin(q, rng);
-        recreate(q, rng);
-        inv_cvrp_local_search(q);
-        if (q->length < before + temperature * inv_rng_exponential(rng)) {
+        if (recreate(q, limit, rng)) {
+            inv_cvrp_local_search(q);
             inv_cvrp_keep(q);
             if (q->length < q->best_length) inv_cvrp_remember_best(q);
         } else {
