@@ -107,6 +107,30 @@ def _columns_of(table: Any) -> Dict[str, List[Any]]:
     return columns
 
 
+_LABELS = ("id", "name", "label")  # columns that name the nodes
+
+
+def _index_labels(table: Any, columns: Dict[str, List[Any]]) -> Optional[List[str]]:
+    """A DataFrame's index, if it has a name or texts, for a table without a column of names."""
+    index = getattr(table, "index", None)
+    if callable(index) or index is None or any(name.strip().lower() in _LABELS for name in columns):
+        return None
+    if getattr(index, "name", None) is None and not any(isinstance(value, str) for value in index):
+        return None
+    return [_field(value) for value in index]
+
+
+def _is_matrix(table: Any) -> bool:
+    """A DataFrame of distances: as many columns as rows, by the same names."""
+    index = getattr(table, "index", None)
+    return not callable(index) and index is not None and list(index) == list(table.columns)
+
+
+def _bare(values: Any) -> Any:
+    """What pandas wraps, as the array inside; others as they are."""
+    return values.to_numpy() if hasattr(values, "to_numpy") else values
+
+
 def _field(value: Any) -> str:
     """A value of a table as text; what pandas has for missing ones (None, NaN, NaT, NA) is empty."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
@@ -127,7 +151,7 @@ class Instance:
     coords: n rows x, y; or a table with named columns (a pandas DataFrame, a GeoDataFrame of points, a dict of columns,
     a list of dicts): x,y or lat,lon, and if wanted id, demand, capacity, service, open, close, vehicles, max_length, ...
     as in CSV files. lat,lon are measured in metres.
-    labels: a name for each node.
+    labels: a name for each node, or a table's column of names; else a DataFrame's index, if it has a name or texts.
 
     distances, durations: n rows of n numbers, from row to column, symmetric or not.
     demands, capacity; time_windows: n pairs (earliest, latest) of the start of service, None for no limit, "8:30" for
@@ -142,9 +166,14 @@ class Instance:
                  vehicles: Optional[Union[int, str]] = None, open: bool = False, start_node: Optional[int] = None,
                  end_node: Optional[int] = None, max_length: Optional[float] = None,
                  max_duration: Optional[Union[float, str]] = None, max_stops: Optional[int] = None,
-                 speed: Optional[float] = None, labels: Optional[Sequence[str]] = None) -> None:
+                 speed: Optional[float] = None, labels: Optional[Union[str, Sequence[str]]] = None) -> None:
         values = {"open": "yes" if open else None, "start_node": start_node, "end_node": end_node, "vehicles": vehicles,
                   "max_length": max_length, "max_duration": max_duration, "max_stops": max_stops, "speed": speed}
+        demands, distances, durations, time_windows, service = map(
+            _bare, (demands, distances, durations, time_windows, service))
+        if coords is not None and _is_table(coords) and not isinstance(coords, (Mapping, list, tuple)) and _is_matrix(coords):
+            labels = list(coords.index) if labels is None else labels
+            coords = _bare(coords)
         if coords is not None and _is_table(coords):
             self._from_table(coords, capacity, name, metric, labels, values,
                              {"demands": demands, "distances": distances, "durations": durations,
@@ -207,6 +236,8 @@ class Instance:
                 call("invit_instance_set", self._handle, key.encode(), str(value).encode())
 
     def _set_labels(self, labels: Sequence[Any]) -> None:
+        if isinstance(labels, str):
+            raise InvitError("labels: only a table has a column to name; expected one text per node")
         if len(labels) != len(self):
             raise InvitError(f"labels: expected one per node, {len(self)}, not {len(labels)}")
         if any("\0" in str(label) for label in labels):
@@ -221,6 +252,11 @@ class Instance:
         n = max((len(column) for column in columns.values()), default=0)
         if n == 0:
             raise InvitError("expected a table with nodes: it has no rows")
+        if isinstance(labels, str):
+            if labels not in columns:
+                raise InvitError(f"labels: the table has no column {labels!r}, but {', '.join(columns)}")
+            labels = [_field(value) for value in columns[labels]]
+        labels = labels if labels is not None else _index_labels(table, columns)
         for what, own in (("demands", "demand"), ("service", "service")):
             given = arrays[what]
             if given is None:

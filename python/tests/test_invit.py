@@ -107,6 +107,13 @@ class Stop(unittest.TestCase):
         self.assertLess(time.monotonic() - began, 10)
         self.assertEqual(len(solution.tour), 100)
 
+    def test_stopping_before_there_is_a_solution_gives_a_quick_one(self):
+        for problem in ("tsp", "cvrp"):
+            instance = invit.generate(problem, 3000, seed=2)
+            solution = invit.solve(instance, time=60, construct="invit", progress=lambda p: False)
+            self.assertTrue(solution.check())
+            self.assertLess(solution.seconds, 20)
+
     def test_no_solution_is_infinitely_long(self):
         seen = []
         invit.solve(invit.generate("tsp", 300), time=0, rollouts=8, threads=1, progress=lambda p: seen.append(p.best))

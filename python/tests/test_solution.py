@@ -19,6 +19,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import invit  # noqa: E402
 from invit import _instance  # noqa: E402
 
+try:
+    import pandas
+except ImportError:
+    pandas = None
+
 TABLE = {"name": ["depot", "Ann", "Bob", "Smith, J."], "lat": [52.5, 52.51, 52.52, 52.49],
          "lon": [13.4, 13.41, 13.38, 13.45], "demand": [0, 2, 3, 4], "notes": ["", "bell", "", "dog"]}
 
@@ -147,14 +152,51 @@ class Tables(unittest.TestCase):
         self.assertEqual((instance.metric, instance.labels), ("haversine", ["a", "b", "c"]))
         self.assertEqual(instance.coords[1], [13.5, 52.4])
 
-    def test_pandas(self):
-        try:
-            import pandas
-        except ImportError:
-            self.skipTest("pandas is not installed")
-        solution = invit.solve(pandas.DataFrame(TABLE), capacity=6, time=0.1)
+
+
+@unittest.skipIf(pandas is None, "pandas is not installed")
+class Pandas(unittest.TestCase):
+    def frame(self):
+        return pandas.DataFrame({
+            "Name": ["depot", "Ann", "Bob", "Cem"], "Latitude": [52.5, 52.51, 52.52, 52.49],
+            "Lng": [13.4, 13.41, 13.38, 13.45], "Qty": pandas.array([None, 2, 3, 4], dtype="Int64"),
+            "open": [pandas.Timestamp("2026-01-01 08:00"), None, pandas.Timestamp("2026-01-01 09:00"), pandas.NaT],
+            "close": ["17:00", "", "", None]})
+
+    def test_columns_by_their_names_and_what_is_missing(self):
+        solution = invit.solve(self.frame(), capacity=6, service=5, speed=30, iterations=20)
+        instance = solution.instance
+        self.assertEqual((instance.metric, instance.labels), ("haversine", ["depot", "Ann", "Bob", "Cem"]))
+        self.assertEqual((instance.demands, instance.capacity), ([0, 2, 3, 4], 6))
+        self.assertEqual((instance.array("earliest")[0], instance.array("earliest")[2]), (480, 540))
         frame = solution.to_frame()
-        self.assertEqual(list(frame.columns)[:4], ["route", "stop", "node", "label"])
+        self.assertEqual(list(frame.columns)[:6], ["route", "stop", "node", "label", "lon", "lat"])
+        self.assertEqual(len(frame), 3 + 2 * len(solution.routes))
+        self.assertGreaterEqual(frame.set_index("label").arrival["Bob"], 540)
+
+    def test_an_index_with_names(self):
+        plain = self.frame()[["Latitude", "Lng"]]
+        self.assertIsNone(invit.Instance(plain).labels)
+        self.assertIsNone(invit.Instance(plain[1:]).labels)
+        self.assertEqual(invit.Instance(plain.set_axis(list("abcd"))).labels, list("abcd"))
+        self.assertEqual(invit.Instance(plain.rename_axis("customer")).labels, list("0123"))
+        self.assertEqual(invit.Instance(self.frame()[["Name", "Latitude", "Lng"]].set_axis(list("abcd"))).labels[1], "Ann")
+        self.assertEqual(invit.Instance(self.frame()[["Name", "Latitude", "Lng"]], labels="Lng").labels[1], "13.41")
+        with self.assertRaisesRegex(invit.InvitError, "no column 'who', but Latitude, Lng"):
+            invit.Instance(plain, labels="who")
+        with self.assertRaisesRegex(invit.InvitError, "only a table"):
+            invit.Instance([(0, 0), (1, 1), (2, 2)], labels="who")
+
+    def test_matrices_and_series(self):
+        matrix = pandas.DataFrame([[0, 1, 9, 9], [9, 0, 1, 9], [9, 9, 0, 1], [1, 9, 9, 0]], list("abcd"), list("abcd"))
+        for solution in (invit.solve(matrix, iterations=20), invit.solve(distances=matrix, iterations=20)):
+            self.assertEqual((solution.tour, solution.length), ([0, 1, 2, 3], 4))
+        self.assertEqual(invit.Instance(matrix).labels, list("abcd"))
+        demands, windows = pandas.Series([0, 1, 2, 3], [5, 6, 7, 8]), pandas.DataFrame({"from": [0] * 4, "to": [90] * 4})
+        instance = invit.Instance([(0, 0), (1, 0), (2, 0), (3, 0)], demands, 4, time_windows=windows, distances=matrix,
+                                  service=pandas.Series([0, 1, 1, 1]))
+        self.assertEqual((instance.demands, instance.array("latest")), ([0, 1, 2, 3], [90] * 4))
+        self.assertEqual((instance.array("service"), instance.array("distances")[2]), ([0, 1, 1, 1], 9))
 
 
 class Answers(unittest.TestCase):
@@ -235,7 +277,12 @@ class Answers(unittest.TestCase):
         picture = xml.etree.ElementTree.fromstring(self.solution._repr_svg_())
         tags = [child.tag.rpartition("}")[2] for child in picture]
         self.assertEqual((tags.count("polyline"), tags.count("circle")), (len(self.solution.routes), 4))
-        self.assertIsNone(invit.solve([[0, 1, 2], [1, 0, 3], [2, 3, 0]], time=0)._repr_svg_())
+        page = xml.etree.ElementTree.fromstring(f"<p>{self.solution._repr_html_()}</p>")
+        self.assertEqual(len(page.findall(".//tbody/tr")), len(self.solution.routes))
+        self.assertIn("duration", [head.text for head in page.iter("th")])
+        bare = invit.solve([[0, 1, 2], [1, 0, 3], [2, 3, 0]], time=0)
+        self.assertIsNone(bare._repr_svg_())
+        self.assertIn("a tour of 3 nodes", bare._repr_html_())
         axes = mock.Mock()
         with mock.patch.dict(sys.modules, {"matplotlib": mock.Mock(), "matplotlib.pyplot": mock.Mock()}):
             self.solution.plot(axes)
