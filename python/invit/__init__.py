@@ -43,6 +43,7 @@ def version() -> str:
 
 
 __version__ = version()
+InvitError.__module__ = __name__  # as people catch it
 
 
 def __getattr__(name: str) -> Any:  # the lab needs libraries that solving does not: only for those who ask for it

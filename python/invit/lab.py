@@ -342,9 +342,17 @@ def _report(handle: c.c_void_p, failures: int) -> Report:
             texts[name] = c.string_at(text.value or 0).decode("utf-8", "replace")
         finally:
             free(text)
-    tables = [Table(t.get("title") or "", t.get("note") or "", bool(t.get("partial")), t["rows"])
+    tables = [Table(t.get("title") or "", t.get("note") or "", bool(t.get("partial")), _counts(t["rows"]))
               for t in json.loads(texts.pop("json"))]
     return Report(tables, failures, texts)
+
+
+def _counts(rows: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
+    """Columns of whole numbers as integers: the library writes every number as a decimal."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    whole = {name for name in names
+             if all(isinstance(row.get(name), float) and row[name].is_integer() for row in rows)}
+    return [{name: int(value) if name in whole else value for name, value in row.items()} for row in rows]
 
 
 def _models(given: Any, problems: Sequence[str]) -> Dict[str, Model]:

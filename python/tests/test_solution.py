@@ -8,6 +8,7 @@ import math
 import os
 import pathlib
 import pickle
+import re
 import sys
 import tempfile
 import types
@@ -15,7 +16,8 @@ import unittest
 import xml.etree.ElementTree
 from unittest import mock
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
 import invit  # noqa: E402
 from invit import _instance  # noqa: E402
 
@@ -312,11 +314,32 @@ class Answers(unittest.TestCase):
 
 
 class Documents(unittest.TestCase):
+    """The examples of the documents, as they stand there."""
+
+    def setUp(self):
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(ROOT)
+
     def test_examples(self):
-        readme = pathlib.Path(__file__).resolve().parents[1] / "README.md"
-        for failed, attempted in (doctest.testmod(invit), doctest.testfile(str(readme), module_relative=False)):
+        runs = [doctest.testmod(module) for module in (invit, invit._decisions)]
+        runs += [doctest.testfile(str(ROOT / name), module_relative=False) for name in ("python/README.md",)]
+        self.assertEqual([(run.failed, run.attempted > 2) for run in runs], [(0, True)] * 3)
+
+    def test_examples_with_the_lab(self):
+        try:
+            from invit import lab
+        except ImportError:
+            self.skipTest("there is no libinvit-lab")
+        for failed, attempted in (doctest.testmod(lab), doctest.testfile(str(ROOT / "docs/python.md"), module_relative=False)):
             self.assertEqual(failed, 0)
-            self.assertGreater(attempted, 2)
+            self.assertGreater(attempted, 3)
+
+    def test_blocks_of_the_readme(self):
+        blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.S | re.M)
+        self.assertGreater(len(blocks), 0)
+        for block in blocks:
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(block, "README.md", "exec"), {})
 
     def test_signature_names_the_rules(self):
         names = set(_instance.Instance.__init__.__code__.co_varnames) & set(invit._RULES)
