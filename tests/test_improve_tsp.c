@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "fewer.h"
 #include "base/clock.h"
 #include "base/rng.h"
 #include "search/construct.h"
@@ -78,7 +79,7 @@ static double improve(const invit_instance *p, invit_solution **s, int threads, 
 static void every_shape_and_size_stays_a_tour(void **state)
 {
     (void)state;
-    static const int sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 13, 30, 250, 700};
+    static const int sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 13, 30, 250, FEWER(700, 350)};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int kind = 0; kind < KINDS; kind++)
             for (int threads = 1; threads <= 3; threads += 2) {
@@ -215,7 +216,7 @@ static void the_length_does_not_drift(void **state)
     inv_rng_init(&rng, 1, 1);
     /* Every kick is made, with several moves each, and kept or, most of them, taken back. */
     int64_t moves = 0;
-    while (moves < 1000000) {
+    while (moves < FEWER(1000000, 200000)) {
         inv_lk_kick(&lk, (int32_t)inv_rng_below(&rng, N), &rng);
         moves += 4 + lk.moves;
         lk.moves = 0;

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "invit_lab.h"
+#include "fewer.h"
 #include "base/clock.h"
 #include "solve/rollout.h"
 
@@ -113,7 +114,7 @@ static void threads_and_batches_do_not_show(void **state)
     (void)state;
     for (int problem = 0; problem < 2; problem++)
         for (int decode = 0; decode < 3; decode++) {
-            scene s = set_up((invit_problem)problem, 80);
+            scene s = set_up((invit_problem)problem, FEWER(80, 24));
             inv_rollout_options o = plain(9);
             inv_rollout_stats first, other;
             o.decode = (inv_decode)decode;
@@ -173,7 +174,8 @@ static void a_wide_beam_keeps_the_deadline(void **state)
 {
     (void)state;
     for (int problem = 0; problem < 2; problem++) {
-        scene s = set_up((invit_problem)problem, 300);
+        enum { NODES = FEWER(300, 100) };
+        scene s = set_up((invit_problem)problem, NODES);
         inv_rollout_options o = plain(1);
         inv_rollout_stats stats;
         double began = inv_now();
@@ -188,7 +190,7 @@ static void a_wide_beam_keeps_the_deadline(void **state)
         invit_solution *solution = run(&s, &o, &stats);
         assert_true(inv_now() - began < 4 * budget);
         assert_non_null(solution);
-        assert_true(stats.decisions > 2 * 300); /* more than one walk was followed */
+        assert_true(stats.decisions > 2 * NODES); /* more than one walk was followed */
         invit_solution_destroy(solution);
         tear_down(&s);
     }

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "invit_lab.h"
+#include "fewer.h"
 #include "base/clock.h"
 #include "policy/model.h"
 #include "problem/problem.h"
@@ -62,7 +63,7 @@ static void same_solution(const invit_solution *a, const invit_solution *b)
 static void every_way_works_at_every_size(void **state)
 {
     (void)state;
-    static const int64_t sizes[] = {1, 2, 3, 4, 5, 9, 40};
+    static const int64_t sizes[] = {1, 2, 3, 4, 5, 9, FEWER(40, 15)};
     for (int problem = 0; problem < 2; problem++) {
         invit_model *m = tiny_model((invit_problem)problem);
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -95,7 +96,7 @@ static void iterations_make_a_run_reproducible(void **state)
     for (int problem = 0; problem < 2; problem++)
         for (int improve = 0; improve < 3; improve++) {
             invit_model *m = tiny_model((invit_problem)problem);
-            invit_instance *p = instance((invit_problem)problem, 60);
+            invit_instance *p = instance((invit_problem)problem, FEWER(60, 25));
             inv_solve_options o = inv_solve_defaults();
             inv_solved a, b;
             o.improve = improve;
@@ -399,7 +400,7 @@ static void defaults_follow_the_size(void **state)
     assert_int_equal(inv_default_rollouts(10000), 8);
     assert_int_equal(inv_default_rollouts(100000), 4);
     assert_int_equal(inv_default_rollouts(10000000), 1);
-    for (int cvrp = 0; cvrp < 2; cvrp++) { /* customers count, the depot does not */
+    for (int cvrp = FEWER(0, 1); cvrp < 2; cvrp++) { /* customers count, the depot does not */
         invit_problem problem = cvrp ? INVIT_CVRP : INVIT_TSP;
         invit_instance *p = instance(problem, 200);
         invit_model *m = tiny_model(problem);

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "invit_lab.h"
+#include "fewer.h"
 #include "folder.h"
 #include "base/rng.h"
 #include "policy/model.h"
@@ -22,13 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Under the sanitizers the same code runs for a tenth of the steps: too few to learn, enough to find faults.
- */
-#ifdef __SANITIZE_ADDRESS__
-enum { LESS = 10, LEARNS = 0, KILLS = 3 };
-#else
-enum { LESS = 1, LEARNS = 1, KILLS = 8 };
-#endif
+/* A tenth of the steps is too few to learn, and enough to find faults. */
+enum { LESS = FEWER(1, 10), LEARNS = FEWER(1, 0), KILLS = FEWER(8, 3) };
 
 static void tiny(invit_train_options *o, invit_problem problem, invit_train_method method, const char *run)
 {
@@ -250,6 +246,7 @@ static void threads_do_not_matter(void **state)
         tiny(&b, INVIT_CVRP, (invit_train_method)method, method ? "threads-3r" : "threads-3");
         a.rollin = b.rollin = 0.4;
         a.reuse = b.reuse = 2;
+        a.steps = b.steps = FEWER(30, 10);
         a.threads = 1;
         b.threads = 3;
         run_to_the_end(&a, false);
@@ -401,7 +398,7 @@ static void kills_change_nothing(void **state)
     int wanted = kills ? atoi(kills) : KILLS, killed = 0;
     invit_train_options o;
     tiny(&o, INVIT_TSP, INVIT_IMITATE, "unkilled");
-    o.steps = 60 * wanted;
+    o.steps = FEWER(60, 30) * wanted;
     o.rollin = 0.3;
     o.validate_small = 2;
     o.validations = 20;
