@@ -47,15 +47,15 @@ static void *run_member(void *p)
 
 void inv_parallel(int threads, void (*fn)(void *, int), void *context)
 {
-    member *team = threads > 1 ? calloc((size_t)threads, sizeof *team) : NULL;
+    member *workers = threads > 1 ? calloc((size_t)threads, sizeof *workers) : NULL;
     int started = 0;
-    for (int i = 1; team && i < threads; i++) {
-        team[i] = (member){.fn = fn, .context = context, .index = i};
-        if (inv_thread_start(&team[i].thread, run_member, &team[i]) != 0) break;
+    for (int i = 1; workers && i < threads; i++) {
+        workers[i] = (member){.fn = fn, .context = context, .index = i};
+        if (inv_thread_start(&workers[i].thread, run_member, &workers[i]) != 0) break;
         started = i;
     }
     fn(context, 0);
     for (int i = started + 1; i < threads; i++) fn(context, i);
-    for (int i = 1; i <= started; i++) pthread_join(team[i].thread, NULL);
-    free(team);
+    for (int i = 1; i <= started; i++) pthread_join(workers[i].thread, NULL);
+    free(workers);
 }

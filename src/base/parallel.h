@@ -1,4 +1,4 @@
-/* Threads: a team runs one function on every member; work is shared through an atomic counter by the callers.
+/* Threads: inv_parallel runs one function on every one of them; work is shared through an atomic counter by the callers.
  */
 #ifndef INVIT_BASE_PARALLEL_H
 #define INVIT_BASE_PARALLEL_H

@@ -130,8 +130,8 @@ static void layer_forward(inv_policy *p, int32_t l, int32_t count, const shape *
     ptrdiff_t ldu = s->heads * s->ldw;
     inv_affine_forward(k, &w->q, count, a->in, s->ld, a->q, s->ld, INV_STORE);
     for (int32_t h = 0; h < s->heads; h++)
-        inv_affine_backward(k, &w->key[h], count, a->q + h * s->dk, s->ld, a->u + h * s->ldw, ldu, INV_STORE,
-                            NULL);
+        inv_affine_transposed(k, &w->key[h], count, a->q + h * s->dk, s->ld, a->u + h * s->ldw, ldu,
+                              INV_STORE, NULL);
     float *kept = a->p;
     for (int32_t i = 0; i < count; i++) {
         inv_attention t = state_attention(p, a, s, i);
@@ -203,7 +203,7 @@ static void final_forward(inv_policy *p, int32_t count, const shape *s, float *l
     int32_t slots = inv_candidates(&w->config);
     float scale = 1.0f / sqrtf((float)s->d);
     inv_affine_forward(p->k, &w->query_final, count, p->final_in, s->ld, p->final_q, s->ld, INV_STORE);
-    inv_affine_backward(p->k, &w->key_final, count, p->final_q, s->ld, p->final_u, s->ldw, INV_STORE, NULL);
+    inv_affine_transposed(p->k, &w->key_final, count, p->final_q, s->ld, p->final_u, s->ldw, INV_STORE, NULL);
     for (int32_t i = 0; i < count; i++) {
         int32_t n = p->candidate[i + 1] - p->candidate[i];
         float *z = p->z + p->candidate[i], *out = logp + (ptrdiff_t)i * slots, shift, top = -INFINITY;

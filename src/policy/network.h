@@ -195,15 +195,22 @@ static inline void inv_affine_forward(const inv_kernels *k, const inv_affine *a,
     else
         k->gemm(M, a->out, a->in, x, ldx, a->forward, y, ldy, a->bias, epilogue, NULL);
 }
-/* dx (=, +=) dy W; 0 where `hidden`, if it is not NULL, is not > 0. */
+/* y (=, +=) x W, without the bias; 0 where `hidden`, if it is not NULL, is not > 0. Attention multiplies queries with the keys'
+ * matrix this way, and it is the gradient of the input. */
+static inline void inv_affine_transposed(const inv_kernels *k, const inv_affine *a, int M, const float *x,
+                                         ptrdiff_t ldx, float *y, ptrdiff_t ldy, inv_epilogue epilogue,
+                                         const float *hidden)
+{
+    if (a->bf16_back)
+        k->gemm_bf16(M, a->in, a->out, x, ldx, a->bf16_back, y, ldy, NULL, epilogue, hidden);
+    else
+        k->gemm(M, a->in, a->out, x, ldx, a->backward, y, ldy, NULL, epilogue, hidden);
+}
 static inline void inv_affine_backward(const inv_kernels *k, const inv_affine *a, int M, const float *dy,
                                        ptrdiff_t ldy, float *dx, ptrdiff_t ldx, inv_epilogue epilogue,
                                        const float *hidden)
 {
-    if (a->bf16_back)
-        k->gemm_bf16(M, a->in, a->out, dy, ldy, a->bf16_back, dx, ldx, NULL, epilogue, hidden);
-    else
-        k->gemm(M, a->in, a->out, dy, ldy, a->backward, dx, ldx, NULL, epilogue, hidden);
+    inv_affine_transposed(k, a, M, dy, ldy, dx, ldx, epilogue, hidden);
 }
 /* dW += dy^T x, db += sum dy. */
 static inline void inv_affine_gradient(const inv_kernels *k, const inv_affine *a, int M, const float *dy,

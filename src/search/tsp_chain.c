@@ -32,7 +32,7 @@ typedef struct worker {
 typedef struct chain {
     inv_tsp_search *s;
     inv_pieces q;
-    worker *team;
+    worker *workers;
     uint64_t round;
     int64_t kicks;        /* of the round; 0: none, -1: by the clock      */
     double until;         /* inv_now() when a round by the clock should end */
@@ -47,7 +47,7 @@ static void report(chain *c, worker *w, int member)
     double gain = 0;
     int64_t kicks = c->s->kicks;
     for (int i = 0; i < c->s->o->threads; i++)
-        gain += atomic_load_explicit(&c->team[i].gain, memory_order_relaxed);
+        gain += atomic_load_explicit(&c->workers[i].gain, memory_order_relaxed);
     kicks += w->kicks * c->s->o->threads;
     bool certain = c->q.count == 1;
     inv_tsp_tell(c->s, c->s->length - (certain ? gain : c->s->o->target > 0 ? 0 : 0.95 * gain), kicks);
@@ -119,7 +119,7 @@ static void improve_piece(chain *c, worker *w, int member, int32_t i)
 static void improve_pieces(void *context, int member)
 {
     chain *c = context;
-    worker *w = &c->team[member];
+    worker *w = &c->workers[member];
     while (w->status == INVIT_OK && !inv_tsp_over(c->s)) {
         int32_t i = atomic_fetch_add(&c->next, 1);
         if (i >= c->q.count) return;
@@ -161,14 +161,14 @@ static invit_status run_round(chain *c, invit_error *err)
     atomic_store(&c->next, 0);
     atomic_store(&c->left, n);
     for (int i = 0; i < s->o->threads; i++) {
-        c->team[i].kicks = 0;
-        c->team[i].finished = 0;
-        atomic_store(&c->team[i].gain, 0);
+        c->workers[i].kicks = 0;
+        c->workers[i].finished = 0;
+        atomic_store(&c->workers[i].gain, 0);
     }
     inv_parallel(s->o->threads < c->q.count ? s->o->threads : c->q.count, improve_pieces, c);
     for (int i = 0; i < s->o->threads; i++) {
-        if (c->team[i].status != INVIT_OK) return inv_no_memory(err, PIECE * sizeof(double));
-        s->kicks += c->team[i].kicks;
+        if (c->workers[i].status != INVIT_OK) return inv_no_memory(err, PIECE * sizeof(double));
+        s->kicks += c->workers[i].kicks;
     }
     c->round++;
     INV_CHECK(inv_pieces_join(&c->q, c->q.member, &cycles, err));
@@ -219,7 +219,8 @@ static invit_status settle(chain *c, int32_t size, invit_error *err)
         INV_CHECK(run_round(c, err));
     }
     memset(c->q.look, 1, (size_t)c->s->p->n);
-    for (int i = 0; i < c->s->o->threads; i++) inv_piece_destroy(&c->team[i].piece); /* wide ones are large */
+    for (int i = 0; i < c->s->o->threads; i++)
+        inv_piece_destroy(&c->workers[i].piece); /* wide ones are large */
     inv_pieces_cut(&c->q, c->s->order, size, round_seed(c));
     return run_round(c, err);
 }
@@ -232,8 +233,8 @@ invit_status inv_tsp_chain(inv_tsp_search *s, invit_error *err)
     if (size < SMALLEST_PIECE) size = SMALLEST_PIECE;
     if (s->p->rules && s->p->rules->distance) size = n; /* no places to cut by */
     chain c = {.s = s};
-    c.team = calloc((size_t)s->o->threads, sizeof *c.team);
-    if (!c.team) return inv_no_memory(err, sizeof *c.team);
+    c.workers = calloc((size_t)s->o->threads, sizeof *c.workers);
+    if (!c.workers) return inv_no_memory(err, sizeof *c.workers);
     INV_TRY(inv_pieces_create(s->p, s->nb, s->o->threads, size, &c.q, err));
     c.q.fixed = s->fixed;
     double begun = inv_now();
@@ -251,8 +252,8 @@ invit_status inv_tsp_chain(inv_tsp_search *s, invit_error *err)
         if (s->kicks == kicks) break; /* nothing in any piece may change */
     }
 done:
-    for (int i = 0; i < s->o->threads; i++) inv_piece_destroy(&c.team[i].piece);
-    free(c.team);
+    for (int i = 0; i < s->o->threads; i++) inv_piece_destroy(&c.workers[i].piece);
+    free(c.workers);
     inv_pieces_destroy(&c.q);
     return status;
 }

@@ -36,7 +36,7 @@ typedef struct worker {
 
 typedef struct population {
     inv_tsp_search *s;
-    worker *team;
+    worker *workers;
     _Atomic int32_t size;
     int32_t room;
     double make_until; /* inv_now() after which no further tour is begun */
@@ -124,7 +124,7 @@ static void make_tours(void *context, int member)
             }
             return;
         }
-        if (!make_tour(g, &g->team[member], i)) atomic_store(&g->cut_short, true);
+        if (!make_tour(g, &g->workers[member], i)) atomic_store(&g->cut_short, true);
         if (member == 0) inv_tsp_tell(g->s, g->s->length, g->s->kicks + i * kicks_per_tour(g->s));
     }
 }
@@ -143,7 +143,7 @@ static void cross_tours(void *context, int member)
         inv_rng rng;
         inv_rng_init(&rng, g->s->o->seed, g->stream + (uint64_t)i);
         double gain =
-            inv_eax_cross(g->team[member].eax, tour_of(g, g->now, a), tour_of(g, g->now, b), CHILDREN,
+            inv_eax_cross(g->workers[member].eax, tour_of(g, g->now, a), tour_of(g, g->now, b), CHILDREN,
                           1 + g->s->p->n / NODES_PER_EXCHANGE, &rng, tour_of(g, !g->now, a));
         g->length[!g->now][a] = g->length[g->now][a] - gain;
     }
@@ -246,10 +246,10 @@ invit_status inv_tsp_evolve(inv_tsp_search *s, bool *done, invit_error *err)
     population g = {.s = s, .stream = 1};
     inv_rng rng;
     inv_rng_init(&rng, s->o->seed, 0);
-    g.team = calloc((size_t)s->o->threads, sizeof *g.team);
-    if (!g.team) return inv_no_memory(err, sizeof *g.team);
+    g.workers = calloc((size_t)s->o->threads, sizeof *g.workers);
+    if (!g.workers) return inv_no_memory(err, sizeof *g.workers);
     for (int i = 0; i < s->o->threads; i++) {
-        worker *w = &g.team[i];
+        worker *w = &g.workers[i];
         INV_TRY(inv_lk_reserve(&w->lk, n, s->nb->k, err));
         INV_TRY(inv_eax_create(s, &w->eax, err));
         w->start = malloc((size_t)n * sizeof *w->start);
@@ -261,7 +261,7 @@ invit_status inv_tsp_evolve(inv_tsp_search *s, bool *done, invit_error *err)
     }
 
     double begun = inv_now();
-    bool whole = make_tour(&g, &g.team[0], 0);
+    bool whole = make_tour(&g, &g.workers[0], 0);
     keep_best(&g, 0, 1);
     int32_t size = affordable(s, inv_now() - begun);
     if (!whole || size < LEAST) { /* its tour counts, if it is one */
@@ -278,13 +278,13 @@ invit_status inv_tsp_evolve(inv_tsp_search *s, bool *done, invit_error *err)
     }
 done:
     for (int i = 0; i < s->o->threads; i++) {
-        if (status == INVIT_OK && g.team[i].status != INVIT_OK) status = inv_no_memory(err, (size_t)n);
-        inv_lk_destroy(&g.team[i].lk);
-        inv_eax_destroy(g.team[i].eax);
-        free(g.team[i].start);
-        free(g.team[i].place);
+        if (status == INVIT_OK && g.workers[i].status != INVIT_OK) status = inv_no_memory(err, (size_t)n);
+        inv_lk_destroy(&g.workers[i].lk);
+        inv_eax_destroy(g.workers[i].eax);
+        free(g.workers[i].start);
+        free(g.workers[i].place);
     }
-    free(g.team);
+    free(g.workers);
     for (int which = 0; which < 2; which++) {
         free(g.tours[which]);
         free(g.length[which]);

@@ -10,7 +10,7 @@ typedef enum inv_decode {
     INV_DECODE_SAMPLE,     /* drawn from the policy's distribution                      */
     INV_DECODE_BEAM,       /* the most probable partial solutions side by side          */
     INV_DECODE_AUTO        /* greedy, but sampled where greedy rollouts would be too much alike: those of a
-                            * CVRP after the first, if it is small or the model turns its views */
+                            * CVRP after the first, if it is small or its views are in the canonical frame */
 } inv_decode;
 
 typedef enum inv_improve_kind {

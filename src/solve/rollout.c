@@ -33,7 +33,7 @@ typedef struct choice {
     bool finished; /* nothing to choose: the walk is complete */
 } choice;
 
-typedef struct team {
+typedef struct engine {
     const invit_instance *p;
     const inv_index *x;
     const inv_config *config;
@@ -53,10 +53,10 @@ typedef struct team {
     double view_seconds, last_progress;
     invit_status status;
     invit_error err;
-} team;
+} engine;
 
-typedef struct member {
-    team *t;
+typedef struct worker {
+    engine *t;
     inv_policy *policy;
     slot *slots;
     inv_state *state;   /* [batch * width]                     */
@@ -66,7 +66,7 @@ typedef struct member {
     int32_t candidates;
     int64_t steps, states, timed_states;
     double view_seconds, timed_seconds, pace; /* pace: seconds a state */
-} member;
+} worker;
 
 int32_t inv_default_rollouts(int64_t n)
 {
@@ -81,8 +81,8 @@ int32_t inv_default_rollouts(int64_t n)
 
 /* Sampling costs a little at every decision, so it pays where there are few of them: 64 rollouts of a CVRP
  * are 3.0 % instead of 3.3 % above the references with 50 customers, level with greedy ones with 150.
- * Elsewhere rollouts are greedy as long as start nodes or rotations make them different. To a model that
- * turns its views rotations are nothing, and the temperature is what measured best with 50 customers (1.4),
+ * Elsewhere rollouts are greedy as long as start nodes or rotations make them different. With
+ * canonical frames rotations change nothing, and the temperature is what measured best with 50 customers (1.4),
  * with 100 to 150 (1) and with 500 (0.4). */
 void inv_choose_decoding(const invit_instance *p, const inv_config *c, inv_rollout_options *o)
 {
@@ -103,14 +103,14 @@ static void slot_destroy(slot *s, int32_t width)
     free(s->score);
 }
 
-static inv_walk *new_walk(const team *t, invit_status *status, invit_error *err)
+static inv_walk *new_walk(const engine *t, invit_status *status, invit_error *err)
 {
     inv_walk *w = NULL;
     *status = inv_walk_create(t->p, t->x, t->config->action_k, inv_largest_view(t->config), &w, err);
     return w;
 }
 
-static invit_status slot_begin(slot *s, team *t, int32_t rollout, invit_error *err)
+static invit_status slot_begin(slot *s, engine *t, int32_t rollout, invit_error *err)
 {
     invit_status status = INVIT_OK;
     if (!s->walk) {
@@ -142,7 +142,7 @@ static bool slot_done(const slot *s)
 }
 
 /* States the slot still has to ask about, or the most it can be for a beam. */
-static double slot_left(const slot *s, const team *t)
+static double slot_left(const slot *s, const engine *t)
 {
     double returns = t->p->problem == INVIT_CVRP ? 1.2 : 1; /* the depot takes a decision too */
     return returns * (double)inv_walk_left(s->walk[0]) * s->width;
@@ -150,7 +150,7 @@ static double slot_left(const slot *s, const team *t)
 
 /* Measures the finished walks on the original coordinates and keeps the shortest; ties go to the lower
  * rollout. */
-static invit_status slot_finish(slot *s, team *t, invit_error *err)
+static invit_status slot_finish(slot *s, engine *t, invit_error *err)
 {
     invit_status status = INVIT_OK;
     invit_solution *solution = NULL, *shortest = NULL;
@@ -202,10 +202,10 @@ static invit_status not_a_number(invit_error *err)
 }
 
 /* Beam search: of all ways to go on, the `width` most probable. Costs a copy of each walk, O(n). */
-static invit_status advance_beam(member *m, slot *s, const inv_state *state, const float *logp,
+static invit_status advance_beam(worker *m, slot *s, const inv_state *state, const float *logp,
                                  invit_error *err)
 {
-    team *t = m->t;
+    engine *t = m->t;
     int32_t count = 0, beams = s->beams, width = t->width;
     for (int32_t i = 0, at = 0; i < beams; i++) {
         if (inv_walk_done(s->walk[i])) {
@@ -243,9 +243,9 @@ static invit_status advance_beam(member *m, slot *s, const inv_state *state, con
 }
 
 /* What a watcher sees of a decision. */
-static void tell(member *m, const slot *s, const inv_state *state, const float *logp, int32_t chosen)
+static void tell(worker *m, const slot *s, const inv_state *state, const float *logp, int32_t chosen)
 {
-    team *t = m->t;
+    engine *t = m->t;
     float *probability = m->probability;
     int32_t shown = state->action, count;
     for (int32_t j = 0; j < shown; j++) probability[j] = expf(logp[j]);
@@ -267,10 +267,10 @@ static void tell(member *m, const slot *s, const inv_state *state, const float *
     pthread_mutex_unlock(&t->lock);
 }
 
-static invit_status advance_walk(member *m, slot *s, const inv_state *state, const float *logp,
+static invit_status advance_walk(worker *m, slot *s, const inv_state *state, const float *logp,
                                  invit_error *err)
 {
-    team *t = m->t;
+    engine *t = m->t;
     int32_t j = t->o->decode == INV_DECODE_SAMPLE && s->rollout >= t->o->greedy
                     ? inv_sample(logp, m->candidates, t->o->temperature, &s->rng)
                     : inv_likeliest(logp, m->candidates);
@@ -284,9 +284,9 @@ static invit_status advance_walk(member *m, slot *s, const inv_state *state, con
 
 /* Looks at every walk of the slots under way. Walks with one way to go are moved at once: the last node of a
  * tour, or a vehicle that no customer fits. Returns the number of states to ask about. */
-static int32_t look(member *m)
+static int32_t look(worker *m)
 {
-    team *t = m->t;
+    engine *t = m->t;
     int32_t count = 0;
     for (int32_t i = 0; i < t->batch; i++) {
         slot *s = &m->slots[i];
@@ -306,9 +306,9 @@ static int32_t look(member *m)
 }
 
 /* Moves every walk that was looked at. Walks finished meanwhile have no state. */
-static invit_status advance(member *m, invit_error *err)
+static invit_status advance(worker *m, invit_error *err)
 {
-    team *t = m->t;
+    engine *t = m->t;
     int32_t at = 0;
     for (int32_t i = 0; i < t->batch; i++) {
         slot *s = &m->slots[i];
@@ -332,7 +332,7 @@ static invit_status advance(member *m, invit_error *err)
 
 /* Narrows a beam to what ends in `seconds`, and to a single walk where nothing would. The walks that are kept are the
  * most probable ones. */
-static void narrow(slot *s, const team *t, double seconds, double pace)
+static void narrow(slot *s, const engine *t, double seconds, double pace)
 {
     double fits = s->width * seconds / (slot_left(s, t) * pace);
     s->width = fits > 1 ? (int32_t)fits : 1;
@@ -343,9 +343,9 @@ static void narrow(slot *s, const team *t, double seconds, double pace)
  * The pace is a guess, and a poor one at first: so nothing is given up in the first twentieth of the time, a
  * thread's only rollout not in the first half unless it is hopeless, and one that is nearly through may take
  * half as long again. */
-static void keep_deadline(member *m)
+static void keep_deadline(worker *m)
 {
-    team *t = m->t;
+    engine *t = m->t;
     double now = inv_now(), budget = t->o->deadline - t->began, spent = now - t->began;
     /* A beam widens manyfold at each of its first steps: it cannot wait for a good guess. */
     int enough = t->width > 1 ? 2 : 4;
@@ -375,20 +375,20 @@ static void keep_deadline(member *m)
     }
 }
 
-static bool too_late_to_begin(const member *m)
+static bool too_late_to_begin(const worker *m)
 {
-    const team *t = m->t;
+    const engine *t = m->t;
     if (t->o->deadline == INFINITY || m->steps == 0) return false;
     return inv_now() + (double)t->p->n * t->width * m->pace > t->o->deadline;
 }
 
-static bool cancelled(const team *t)
+static bool cancelled(const engine *t)
 {
     const invit_control *c = t->o->control;
     return atomic_load(&t->stop) || inv_cancelled(c);
 }
 
-static void show_progress(team *t)
+static void show_progress(engine *t)
 {
     const invit_control *c = t->o->control;
     if (!c || !c->progress || pthread_mutex_trylock(&t->lock) != 0) return;
@@ -408,7 +408,7 @@ static void show_progress(team *t)
 }
 
 /* The time is over, and what a rollout may take beyond it too. */
-static bool overdue(const team *t)
+static bool overdue(const engine *t)
 {
     const inv_rollout_options *o = t->o;
     return o->deadline < INFINITY && inv_now() > o->deadline + o->grace * (o->deadline - t->began);
@@ -417,9 +417,9 @@ static bool overdue(const team *t)
 /* ---- the loop ------------------------------------------------------------------------------------------ */
 
 /* Fills idle slots with the rollouts not begun yet. Returns whether any slot is under way. */
-static invit_status refill(member *m, bool *busy, invit_error *err)
+static invit_status refill(worker *m, bool *busy, invit_error *err)
 {
-    team *t = m->t;
+    engine *t = m->t;
     *busy = false;
     for (int32_t i = 0; i < t->batch; i++) {
         slot *s = &m->slots[i];
@@ -435,7 +435,7 @@ static invit_status refill(member *m, bool *busy, invit_error *err)
 }
 
 /* Asks the policy about `count` states. *answered is false when it was cancelled, or the time was over, in between. */
-static invit_status ask(member *m, int32_t count, bool *answered, invit_error *err)
+static invit_status ask(worker *m, int32_t count, bool *answered, invit_error *err)
 {
     *answered = false;
     for (int32_t at = 0; at < count; at += ASK) {
@@ -448,9 +448,9 @@ static invit_status ask(member *m, int32_t count, bool *answered, invit_error *e
     return INVIT_OK;
 }
 
-static invit_status roll(member *m, invit_error *err)
+static invit_status roll(worker *m, invit_error *err)
 {
-    team *t = m->t;
+    engine *t = m->t;
     bool busy, answered;
     INV_CHECK(refill(m, &busy, err));
     while (busy && !cancelled(t)) {
@@ -476,7 +476,7 @@ static invit_status roll(member *m, invit_error *err)
     return INVIT_OK;
 }
 
-static invit_status member_init(member *m, team *t, invit_error *err)
+static invit_status worker_init(worker *m, engine *t, invit_error *err)
 {
     size_t states = (size_t)t->batch * (size_t)t->width;
     m->t = t;
@@ -492,7 +492,7 @@ static invit_status member_init(member *m, team *t, invit_error *err)
     return inv_policy_create(t->weights, states < ASK ? (int32_t)states : ASK, false, &m->policy, err);
 }
 
-static void member_destroy(member *m)
+static void worker_destroy(worker *m)
 {
     for (int32_t i = 0; m->slots && i < m->t->batch; i++) slot_destroy(&m->slots[i], m->t->width);
     inv_policy_destroy(m->policy);
@@ -503,13 +503,13 @@ static void member_destroy(member *m)
     free(m->probability);
 }
 
-static void run_member(void *context, int index)
+static void run_worker(void *context, int index)
 {
     (void)index;
-    team *t = context;
-    member m = {0};
+    engine *t = context;
+    worker m = {0};
     invit_error err = {0};
-    invit_status status = member_init(&m, t, &err);
+    invit_status status = worker_init(&m, t, &err);
     if (status == INVIT_OK) status = roll(&m, &err);
     pthread_mutex_lock(&t->lock);
     t->view_seconds += m.view_seconds;
@@ -519,7 +519,7 @@ static void run_member(void *context, int index)
         atomic_store(&t->stop, true);
     }
     pthread_mutex_unlock(&t->lock);
-    member_destroy(&m);
+    worker_destroy(&m);
 }
 
 /* The node that is farthest from its nearest neighbour: dear to leave behind and come back for. Single
@@ -539,7 +539,7 @@ static int32_t loneliest(const invit_instance *p)
 }
 
 /* Every rollout its own start node; when all have been, all may be again. */
-static invit_status choose_starts(team *t, invit_error *err)
+static invit_status choose_starts(engine *t, invit_error *err)
 {
     enum { FEW = 2000 };
     inv_rng rng;
@@ -564,7 +564,7 @@ invit_status inv_rollout(const invit_instance *p, const inv_index *x, const inv_
                          inv_rollout_stats *stats, invit_error *err)
 {
     *out = NULL;
-    team t = {.p = p, .x = x, .config = config, .weights = weights, .o = o, .began = inv_now()};
+    engine t = {.p = p, .x = x, .config = config, .weights = weights, .o = o, .began = inv_now()};
     t.width = o->decode == INV_DECODE_BEAM ? o->beam : 1;
     int32_t threads = o->threads < o->rollouts ? o->threads : o->rollouts;
     t.batch = o->batch > 0 ? o->batch : (o->rollouts + threads - 1) / threads;
@@ -580,7 +580,7 @@ invit_status inv_rollout(const invit_instance *p, const inv_index *x, const inv_
     for (int32_t i = 0; i < o->rollouts; i++) t.length[i] = NAN;
     INV_TRY(choose_starts(&t, err));
     pthread_mutex_init(&t.lock, NULL);
-    inv_parallel(threads, run_member, &t);
+    inv_parallel(threads, run_worker, &t);
     pthread_mutex_destroy(&t.lock);
     status = t.status;
     if (status != INVIT_OK) {
