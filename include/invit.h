@@ -4,6 +4,9 @@
  *  - Handles are opaque; what a call creates, the matching _destroy frees. _destroy(NULL) is allowed.
  *  - Every call that can fail returns an invit_status and, when `err` is not NULL, a message that says what was
  *    wrong and what was expected. The library never prints and never exits.
+ *  - The interface grows without breaking programs compiled before: options and results are set and asked for by name,
+ *    structs that callers make keep their size (new fields take the place of `reserved` ones, which are 0: begin with
+ *    {0}), and structs that the library makes (invit_progress, invit_step) grow at their end.
  *  - There is no global mutable state: separate handles may be used from separate threads.
  *  - Nodes are numbered from 0. TSP: 0..n-1 in the order of the file's ids. CVRP: node 0 is the depot, 1..n-1 are the
  *    customers in that order, so that a node number is also the customer number a CVRPLIB solution uses.
@@ -69,6 +72,7 @@ typedef struct invit_control {
     invit_progress_fn progress; /* may be NULL                                       */
     void *user;
     const volatile int *cancel; /* may be NULL; non-zero asks the call to stop soon  */
+    void *reserved[4];          /* NULL                                              */
 } invit_control;
 
 /* ---- instances ----------------------------------------------------------------------------------------- */
@@ -203,6 +207,7 @@ typedef struct invit_generate_options {
                          * CVRPLIB's X set: routes of 3 to 25 customers, seven kinds of demands, the depot in the
                          * centre, in a corner or anywhere */
     double route_size; /* CVRP like the library's: customers that fit into a route on average; 0: drawn (0) */
+    double reserved[8]; /* 0 */
 } invit_generate_options;
 
 /* Instance `index` of the stream `seed`: `size` nodes (CVRP: customers, plus a depot) in the unit square. The same
@@ -230,8 +235,9 @@ INVIT_API const int32_t *invit_solution_route(const invit_solution *solution, in
 /* ---- reading solutions, writing instances and solutions ------------------------------------------------ */
 
 typedef struct invit_solution_info {
-    double length;  /* what the file claims, or NaN                              */
-    double seconds; /* time it took, or NaN                                      */
+    double length;      /* what the file claims, or NaN                              */
+    double seconds;     /* time it took, or NaN                                      */
+    double reserved[6]; /* 0 */
 } invit_solution_info;
 
 /* Reads solutions (TSPLIB .tour, CVRPLIB .sol, MSVDRP lines, told apart by content), each for the instance given. */
@@ -281,6 +287,7 @@ typedef struct invit_check_result {
     double length_exact; /* the same edges without rounding                          */
     int32_t routes;      /* routes with at least one customer; 1 for a tour          */
     char message[256];   /* the first reason why it is not feasible, or ""           */
+    double reserved[8];  /* 0                                                        */
 } invit_check_result;
 
 /* Checks feasibility and measures, with code that shares nothing with the solver. An infeasible solution is a result,
@@ -295,6 +302,7 @@ typedef struct invit_stop {
     double leg, distance;               /* from the stop before, and from the beginning of the route */
     double load;                        /* after this stop                                  */
     double arrival, waiting, departure; /* waiting lies between arrival and the start of service */
+    double reserved[3];                 /* 0 */
 } invit_stop;
 
 /* Stops of route r in the order they are driven, into an array with room for two more than its nodes; returns how many.

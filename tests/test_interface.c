@@ -159,6 +159,37 @@ static void output_goes_to_memory_as_to_files(void **state)
     invit_instance_destroy(p);
 }
 
+/* What callers make keeps its size for ever: new fields take the place of reserved ones. What the library leaves in those is 0. */
+static void structs_of_callers_keep_their_size(void **state)
+{
+    (void)state;
+    enum { POINTER = sizeof(void *) };
+    assert_int_equal(sizeof(invit_error), 4 + 1024);
+    assert_int_equal(sizeof(invit_control), 7 * POINTER);
+    assert_int_equal(sizeof(invit_generate_options), 8 + 4 + 4 + 8 + 8 + 64);
+    assert_int_equal(sizeof(invit_solution_info), 64);
+    assert_int_equal(sizeof(invit_check_result), 8 + 16 + 4 + 256 + 4 + 64);
+    assert_int_equal(sizeof(invit_stop), 8 + 6 * 8 + 24);
+
+    const double xy[] = {0, 0, 3, 0, 3, 4, 0, 4};
+    const int32_t tour[] = {0, 1, 2, 3}, start[] = {0, 4};
+    invit_instance *p;
+    invit_solution *s;
+    invit_check_result found;
+    invit_stop stops[6];
+    memset(&found, 0x55, sizeof found);
+    memset(stops, 0x55, sizeof stops);
+    assert_int_equal(invit_instance_create_tsp(xy, 4, INVIT_EXACT, &p, NULL), INVIT_OK);
+    assert_int_equal(invit_solution_create(tour, start, 1, &s, NULL), INVIT_OK);
+    assert_int_equal(invit_check(p, s, &found, NULL), INVIT_OK);
+    for (int i = 0; i < 8; i++) assert_true(found.reserved[i] == 0);
+    int32_t count = invit_schedule(p, s, 0, stops);
+    for (int32_t i = 0; i < count; i++)
+        for (int j = 0; j < 3; j++) assert_true(stops[i].reserved[j] == 0);
+    invit_solution_destroy(s);
+    invit_instance_destroy(p);
+}
+
 /* The solver's header stays small: what is for experiments belongs into invit_lab.h. */
 static void the_header_has_at_most_sixty_functions(void **state)
 {
@@ -181,6 +212,7 @@ int main(void)
         cmocka_unit_test(a_solution_tells_how_it_was_made),
         cmocka_unit_test(an_early_cancel_gives_a_quick_solution),
         cmocka_unit_test(output_goes_to_memory_as_to_files),
+        cmocka_unit_test(structs_of_callers_keep_their_size),
         cmocka_unit_test(the_header_has_at_most_sixty_functions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

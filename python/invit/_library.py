@@ -40,26 +40,28 @@ BETTER_FN = c.CFUNCTYPE(None, c.c_void_p, c.c_double, c.c_double, c.c_void_p)
 
 
 class Control(c.Structure):
-    _fields_ = [("progress", PROGRESS_FN), ("user", c.c_void_p), ("cancel", c.POINTER(c.c_int))]
+    _fields_ = [("progress", PROGRESS_FN), ("user", c.c_void_p), ("cancel", c.POINTER(c.c_int)),
+                ("reserved", c.c_void_p * 4)]
 
 
 class GenerateOptions(c.Structure):
     _fields_ = [("capacity", c.c_int64), ("demand_min", c.c_int32), ("demand_max", c.c_int32),
-                ("like_library", c.c_bool), ("route_size", c.c_double)]
+                ("like_library", c.c_bool), ("route_size", c.c_double), ("reserved", c.c_double * 8)]
 
 
 class CheckResult(c.Structure):
     _fields_ = [("feasible", c.c_bool), ("length", c.c_double), ("length_exact", c.c_double), ("routes", c.c_int32),
-                ("message", c.c_char * 256)]
+                ("message", c.c_char * 256), ("reserved", c.c_double * 8)]
 
 
 class Stop(c.Structure):
     _fields_ = [("node", c.c_int32), ("leg", c.c_double), ("distance", c.c_double), ("load", c.c_double),
-                ("arrival", c.c_double), ("waiting", c.c_double), ("departure", c.c_double)]
+                ("arrival", c.c_double), ("waiting", c.c_double), ("departure", c.c_double),
+                ("reserved", c.c_double * 3)]
 
 
 class SolutionInfo(c.Structure):
-    _fields_ = [("length", c.c_double), ("seconds", c.c_double)]
+    _fields_ = [("length", c.c_double), ("seconds", c.c_double), ("reserved", c.c_double * 6)]
 
 
 class OptionRow(c.Structure):

@@ -56,7 +56,7 @@ int32_t invit_schedule(const invit_instance *p, const invit_solution *s, int32_t
     int64_t load = 0;
     for (int32_t i = 0; i < count; i++) {
         invit_stop *at = &stops[i];
-        at->node = node_at(p, node, visited, i);
+        *at = (invit_stop){.node = node_at(p, node, visited, i)};
         at->leg = i > 0 ? inv_distance(p, stops[i - 1].node, at->node) : 0;
         distance += at->leg;
         at->distance = distance;
