@@ -1,4 +1,5 @@
 /* invit bench train: labelled states and REINFORCE decisions per second, relative to the machine's peak. */
+#include "cli/json.h"
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -32,6 +33,22 @@ static const cli_option options[] = {{.name = "problem",
                                      CLI_JSON(values, common),
                                      CLI_END};
 
+static void print_json(const invit_train_speed *s)
+{
+    cli_json j = cli_json_to(stdout);
+    cli_json_open(&j, NULL, '{');
+    cli_json_number(&j, "peak_gflops", s->peak_gflops);
+    cli_json_number(&j, "imitate_states_per_second", s->imitate_rate);
+    cli_json_number(&j, "imitate_per_gflops", s->imitate_rate / s->peak_gflops);
+    cli_json_number(&j, "reinforce_decisions_per_second", s->reinforce_rate);
+    cli_json_number(&j, "reinforce_learned_per_second", s->reinforce_learned);
+    cli_json_number(&j, "expert_instances_per_second", s->expert_rate);
+    cli_json_number(&j, "expert_gap", s->expert_gap);
+    cli_json_number(&j, "reduce_ms", 1e3 * s->reduce_seconds);
+    cli_json_number(&j, "peak_megabytes", s->peak_bytes / 1e6);
+    cli_json_close(&j);
+}
+
 int bench_train(int argc, char **argv)
 {
     static const cli_spec spec = {.command = "bench train",
@@ -57,12 +74,7 @@ int bench_train(int argc, char **argv)
         return cli_report(&err);
     }
     if (s.rank == 0 && v.common.json)
-        printf("{\"peak_gflops\":%.1f,\"imitate_states_per_second\":%.1f,\"imitate_per_gflops\":%.3f,"
-               "\"reinforce_decisions_per_second\":%.1f,\"reinforce_learned_per_second\":%.1f,"
-               "\"expert_instances_per_second\":%.1f,\"expert_gap\":%.5f,"
-               "\"reduce_ms\":%.2f,\"peak_megabytes\":%.0f}\n",
-               s.peak_gflops, s.imitate_rate, s.imitate_rate / s.peak_gflops, s.reinforce_rate,
-               s.reinforce_learned, s.expert_rate, s.expert_gap, 1e3 * s.reduce_seconds, s.peak_bytes / 1e6);
+        print_json(&s);
     else if (s.rank == 0)
         printf("peak                %8.1f GFLOPS (FP32 multiply-add, this run)\n"
                "imitate             %8.0f states/s with labels %s: %.2f per GFLOPS\n"

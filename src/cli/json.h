@@ -1,4 +1,5 @@
-/* JSON output, written as it comes: no tree, numbers in the shortest form that reads back as the same double.
+/* JSON output, written as it comes: no tree for a tour of millions of nodes, numbers in the shortest form that reads back as the
+ * same double, and seeds of all 64 bits, which Jansson's integers do not hold.
  *
  *     cli_json j = cli_json_to(stdout);
  *     cli_json_open(&j, NULL, '{');

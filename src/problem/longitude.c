@@ -1,6 +1,8 @@
 /* Longitudes on a circle: an instance that crosses the date line is laid out in one piece. */
 #include "problem/problem.h"
 
+#include "base/longitude.h"
+
 #include <math.h>
 
 void inv_plane_scale(const invit_instance *p, double scale[2])
@@ -13,7 +15,7 @@ void inv_plane_scale(const invit_instance *p, double scale[2])
         low = fmin(low, p->xy[2 * (size_t)i + (size_t)latitude]);
         high = fmax(high, p->xy[2 * (size_t)i + (size_t)latitude]);
     }
-    scale[1 - latitude] = fmax(0.05, cos((low + high) / 2 * (3.14159265358979323846 / 180)));
+    scale[1 - latitude] = inv_longitude_scale(low, high);
 }
 
 double inv_wrap_longitude(double degrees)

@@ -1,4 +1,5 @@
 /* Solving one job, and telling those who watch it about decisions and better solutions. */
+#include "base/longitude.h"
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/options.h"
@@ -90,7 +91,7 @@ static double narrowing(const invit_instance *p)
         low = fmin(low, xy[2 * i + 1]);
         high = fmax(high, xy[2 * i + 1]);
     }
-    return cos((low + high) / 2 * 0.017453292519943295);
+    return inv_longitude_scale(low, high);
 }
 
 static void flush_steps(watcher *w)
