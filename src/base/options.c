@@ -133,6 +133,11 @@ bool inv_option_parse(const inv_option *o, const char *text, void *value)
         if (choice >= 0) *(int *)value = choice;
         return choice >= 0;
     }
+    case INV_OPTION_TEXT:
+        if (strlen(text) >= o->size) return false;
+        memset(value, 0, o->size); /* structs of options are compared and saved whole */
+        strcpy(value, text);
+        return true;
     }
     return false;
 }
@@ -161,6 +166,8 @@ const char *inv_option_expected(const inv_option *o, char *buffer, size_t size)
         int at = snprintf(buffer, size, "one of ");
         for (const char *c = o->choices; *c && at + 3 < (int)size; c++)
             at += snprintf(buffer + at, size - (size_t)at, *c == '|' ? ", " : "%c", *c);
+    } else if (o->type == INV_OPTION_TEXT) {
+        snprintf(buffer, size, "at most %zu characters", o->size - 1);
     } else if (o->type != INV_OPTION_BOOL && (o->min != 0 || o->max != 0)) {
         snprintf(buffer, size, "%s from %s to %s", kind[o->type], inv_number_text(o->min, low),
                  inv_number_text(o->max, high));
@@ -198,6 +205,9 @@ const char *inv_option_text(const inv_option *o, const void *value, char *buffer
         snprintf(buffer, size, "%.*s", (int)strcspn(word, "|"), word);
         break;
     }
+    case INV_OPTION_TEXT:
+        snprintf(buffer, size, "%s", (const char *)value);
+        break;
     }
     return buffer;
 }

@@ -1,5 +1,5 @@
 /* Options set by name from text: one row each in a table, which says type, range, default and help. The solver's options
- * (solve/options.c), the command line and its configuration files read values with this code, so that they accept the same
+ * (solve/options.c), those of a training run (lab/train/run/options.c), the command line and its configuration files read values with this code, so that they accept the same
  * and say the same of what they refuse. */
 #ifndef INVIT_BASE_OPTIONS_H
 #define INVIT_BASE_OPTIONS_H
@@ -13,7 +13,8 @@ typedef enum inv_option_type {
     INV_OPTION_NUMBER,  /* double                                                                     */
     INV_OPTION_SECONDS, /* double; 10, 10s, 500ms, 2m, 1h                                             */
     INV_OPTION_BOOL,    /* bool; true, yes, on, 1 and their opposites                                 */
-    INV_OPTION_CHOICE   /* int: the position of the word in `choices`                                 */
+    INV_OPTION_CHOICE,  /* int: the position of the word in `choices`                                 */
+    INV_OPTION_TEXT     /* char[size]: what is behind the text is 0                                   */
 } inv_option_type;
 
 typedef struct inv_option {
@@ -21,6 +22,7 @@ typedef struct inv_option {
     char letter; /* of the command line, 0 for none                                             */
     inv_option_type type;
     size_t offset;        /* of the value in the struct that holds it                           */
+    size_t size;          /* texts: bytes there are for it, with its end                        */
     double min, max;      /* numbers: allowed range; both 0: any                                */
     const char *choices;  /* "uniform|clustered"                                                */
     const char *metavar;  /* N, SECONDS                                                         */

@@ -6,7 +6,6 @@
 #include "base/options.h"
 #include "base/text.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
@@ -14,14 +13,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum kind { TEXT, WHOLE, SEED, REAL, FLAG, METHOD, PROBLEM, LAYERS } kind;
+/* The types of base/options.h, short enough for a table. A CHOICE is one of the words of the column `value`. */
+enum {
+    TEXT = INV_OPTION_TEXT,
+    WHOLE = INV_OPTION_INT64,
+    SEED = INV_OPTION_UINT64,
+    REAL = INV_OPTION_NUMBER,
+    FLAG = INV_OPTION_BOOL,
+    CHOICE = INV_OPTION_CHOICE
+};
 
 /* In which runs an option counts. */
 typedef enum audience { ALL_RUNS, IMITATION, REINFORCE, CVRP_RUNS } audience;
 
 typedef struct row {
     const char *key, *value, *help;
-    kind kind;
+    int type;
     size_t offset, size;
     double low, high;
     audience counts;
@@ -32,8 +39,8 @@ typedef struct row {
 #define BIG      1e15
 
 static const row table[] = {
-    {"problem", "tsp|cvrp", "what to solve", PROBLEM, FIELD(problem), .group = "Run"},
-    {"method", "imitate|reinforce", "how to learn", METHOD, FIELD(method)},
+    {"problem", "tsp|cvrp", "what to solve", CHOICE, FIELD(problem), .group = "Run"},
+    {"method", "imitate|reinforce", "how to learn", CHOICE, FIELD(method)},
     {"run", "DIR", "the run's directory: config, log, checkpoint, best weights", TEXT, FIELD(run)},
     {"minutes", "M", "stop after M minutes", REAL, FIELD(minutes), 0, BIG},
     {"steps", "N", "stop after N steps (0: the minutes decide)", WHOLE, FIELD(steps), 0, BIG},
@@ -129,8 +136,9 @@ static const row table[] = {
 #define ROWS ((int)(sizeof table / sizeof table[0]))
 
 /* Names of version 0.1, still understood: in configurations of earlier runs and as flags. */
+enum { LAYERS = 0 }; /* one name that sets two options */
 static const row old_names[] = {
-    {"layers", "N", "--action-layers and --state-layers", LAYERS, FIELD(action_layers), 1, 64},
+    [LAYERS] = {"layers", "N", "--action-layers and --state-layers", WHOLE, FIELD(action_layers), 1, 64},
     {"turned", "yes|no", "--canonical-frame", FLAG, FIELD(canonical_frame)},
     {"mentor", "FILE", "--distill", TEXT, FIELD(distill), .counts = IMITATION},
     {"pool", "N", "--replay-buffer", WHOLE, FIELD(replay_buffer), 1, 1e8, IMITATION},
@@ -241,106 +249,34 @@ void invit_train_defaults(invit_problem problem, invit_train_method method, invi
     strcpy(o->baseline, "pomo");
 }
 
-static invit_status set_number(const row *r, void *field, const char *text, invit_error *err)
+static inv_option as_option(const row *r)
 {
-    char *end;
-    errno = 0;
-    double x = strtod(text, &end);
-    if (end == text || *end || errno == ERANGE || !isfinite(x) || x < r->low || x > r->high)
-        return inv_fail(err, INVIT_ERR_ARGUMENT, "--%s: '%s' is not a number in %g..%g", r->key, text, r->low,
-                        r->high);
-    if (r->kind == REAL) {
-        *(double *)field = x;
-        return INVIT_OK;
-    }
-    if (x != floor(x))
-        return inv_fail(err, INVIT_ERR_ARGUMENT, "--%s: '%s' is not a whole number", r->key, text);
-    *(int64_t *)field = (int64_t)x;
-    return INVIT_OK;
-}
-
-/* Through no double, which has only 53 bits. */
-static invit_status set_seed(const row *r, uint64_t *field, const char *text, invit_error *err)
-{
-    char *end;
-    errno = 0;
-    unsigned long long x = strtoull(text, &end, 10);
-    if (!isdigit((unsigned char)text[0]) || *end || errno == ERANGE)
-        return inv_fail(err, INVIT_ERR_ARGUMENT, "--%s: '%s' is not a whole number from 0 to 2^64 - 1",
-                        r->key, text);
-    *field = x;
-    return INVIT_OK;
+    return (inv_option){.name = r->key,
+                        .type = (inv_option_type)r->type,
+                        .offset = r->offset,
+                        .size = r->size,
+                        .min = r->low,
+                        .max = r->high,
+                        .choices = r->value};
 }
 
 invit_status invit_train_set(invit_train_options *o, const char *key, const char *text, invit_error *err)
 {
     const row *r = find_row(key);
     if (!r) return inv_fail(err, INVIT_ERR_ARGUMENT, "there is no training option '%s'", key);
-    void *field = (char *)o + r->offset;
-    switch (r->kind) {
-    case TEXT:
-        if (strlen(text) >= r->size)
-            return inv_fail(err, INVIT_ERR_ARGUMENT, "--%s: longer than %zu characters", key, r->size - 1);
-        memset(field, 0, r->size); /* options are compared and saved whole */
-        strcpy(field, text);
-        return INVIT_OK;
-    case FLAG:
-        if (strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
-            return inv_fail(err, INVIT_ERR_ARGUMENT, "--%s: '%s' is not yes or no", key, text);
-        *(bool *)field = text[0] == 'y';
-        return INVIT_OK;
-    case PROBLEM:
-        if (strcmp(text, "tsp") != 0 && strcmp(text, "cvrp") != 0)
-            return inv_fail(err, INVIT_ERR_ARGUMENT, "--%s: '%s' is not tsp or cvrp", key, text);
-        o->problem = text[0] == 't' ? INVIT_TSP : INVIT_CVRP;
-        return INVIT_OK;
-    case METHOD:
-        if (strcmp(text, "imitate") != 0 && strcmp(text, "reinforce") != 0)
-            return inv_fail(err, INVIT_ERR_ARGUMENT, "--%s: '%s' is not imitate or reinforce", key, text);
-        o->method = text[0] == 'i' ? INVIT_IMITATE : INVIT_REINFORCE;
-        return INVIT_OK;
-    case LAYERS:
-        INV_CHECK(set_number(r, field, text, err));
-        o->state_layers = o->action_layers;
-        return INVIT_OK;
-    case SEED:
-        return set_seed(r, field, text, err);
-    case WHOLE:
-    case REAL:
-        break;
-    }
-    return set_number(r, field, text, err);
+    inv_option option = as_option(r);
+    char expected[256];
+    if (!inv_option_parse(&option, text, (char *)o + r->offset))
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "--%s: expected %s, got '%.200s'", key,
+                        inv_option_expected(&option, expected, sizeof expected), text);
+    if (r == &old_names[LAYERS]) o->state_layers = o->action_layers;
+    return INVIT_OK;
 }
 
 static void get_row(const invit_train_options *o, const row *r, char *text, size_t size)
 {
-    const void *field = (const char *)o + r->offset;
-    switch (r->kind) {
-    case TEXT:
-        snprintf(text, size, "%s", (const char *)field);
-        break;
-    case FLAG:
-        snprintf(text, size, "%s", *(const bool *)field ? "yes" : "no");
-        break;
-    case PROBLEM:
-        snprintf(text, size, "%s", o->problem == INVIT_TSP ? "tsp" : "cvrp");
-        break;
-    case METHOD:
-        snprintf(text, size, "%s", o->method == INVIT_IMITATE ? "imitate" : "reinforce");
-        break;
-    case SEED:
-        snprintf(text, size, "%llu", (unsigned long long)*(const uint64_t *)field);
-        break;
-    case LAYERS:
-    case WHOLE:
-        snprintf(text, size, "%lld", (long long)*(const int64_t *)field);
-        break;
-    case REAL:
-        snprintf(text, size, "%.15g", *(const double *)field);
-        if (strtod(text, NULL) != *(const double *)field)
-            snprintf(text, size, "%.17g", *(const double *)field);
-        break;
-    }
+    inv_option option = as_option(r);
+    inv_option_text(&option, (const char *)o + r->offset, text, size);
 }
 
 invit_status invit_train_get(const invit_train_options *o, const char *key, char *text, size_t size,
