@@ -294,12 +294,13 @@ static int32_t look(worker *m)
             while (!inv_walk_done(s->walk[b])) {
                 inv_state *state = &m->state[count];
                 inv_walk_view(s->walk[b], state);
-                bool forced = inv_choices(state) == 1 && !(t->o->step && s->rollout == 0);
-                if (!forced) {
+                bool watched = t->o->step && s->rollout == 0;
+                int32_t only = watched ? -1 : inv_forced_move(state);
+                if (only < 0) {
                     count++;
                     break;
                 }
-                inv_walk_visit(s->walk[b], state->action ? state->node[0] : 0);
+                inv_walk_visit(s->walk[b], only);
             }
     }
     return count;

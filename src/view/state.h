@@ -28,4 +28,11 @@ static inline int32_t inv_choices(const inv_state *s)
     return s->action + (s->depot_open ? 1 : 0);
 }
 
+/* The node of the only move there is (0: the depot), or -1 when there is a choice. */
+static inline int32_t inv_forced_move(const inv_state *s)
+{
+    if (inv_choices(s) != 1) return -1;
+    return s->action == 1 ? s->node[0] : 0;
+}
+
 #endif

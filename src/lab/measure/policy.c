@@ -2,6 +2,7 @@
 #include "invit_lab.h"
 #include "base/clock.h"
 #include "base/parallel.h"
+#include "lab/train/method/rollout.h"
 #include "nn/kernels.h"
 #include "policy/policy.h"
 #include "view/walk.h"
@@ -48,8 +49,7 @@ typedef struct lane {
     bench *b;
     int32_t count;
     inv_walk **walk;
-    inv_state *state;
-    float *logp;
+    inv_roller roller;
     inv_policy *policy;
     inv_frame frame;
     inv_rng rng;
@@ -71,37 +71,14 @@ static void run_ahead(lane *l, inv_walk *w)
     }
 }
 
-static int32_t look(lane *l, int32_t *which)
-{
-    int32_t count = 0;
-    for (int32_t i = 0; i < l->count; i++) {
-        inv_walk *w = l->walk[i];
-        if (inv_walk_done(w)) continue;
-        inv_walk_view(w, &l->state[count]);
-        which[count++] = i;
-    }
-    return count;
-}
-
-static void move_on(lane *l, const int32_t *which, int32_t count)
-{
-    int32_t candidates = inv_candidates(l->b->config);
-    for (int32_t i = 0; i < count; i++) {
-        const float *logp = l->logp + (size_t)i * (size_t)candidates;
-        int32_t best = inv_likeliest(logp, candidates);
-        inv_walk_visit(l->walk[which[i]], inv_candidate_node(l->b->config, &l->state[i], best));
-    }
-}
-
 static invit_status lane_init(lane *l, bench *b, int32_t count, int member, invit_error *err)
 {
     const inv_config *c = b->config;
     l->b = b;
     l->count = count;
     l->walk = calloc((size_t)count, sizeof *l->walk);
-    l->state = calloc((size_t)count, sizeof *l->state);
-    l->logp = malloc((size_t)count * (size_t)inv_candidates(c) * sizeof *l->logp);
-    if (!l->walk || !l->state || !l->logp) return inv_no_memory(err, (size_t)count * 200);
+    if (!l->walk) return inv_no_memory(err, (size_t)count * sizeof *l->walk);
+    INV_CHECK(inv_roller_init(&l->roller, count, c, err));
     inv_rng_init(&l->rng, 1, (uint64_t)member);
     inv_frame_for_copy(b->p, member, &l->rng, &l->frame);
     for (int32_t i = 0; i < count; i++) {
@@ -115,32 +92,31 @@ static void lane_destroy(lane *l)
 {
     for (int32_t i = 0; l->walk && i < l->count; i++) inv_walk_destroy(l->walk[i]);
     free(l->walk);
-    free(l->state);
-    free(l->logp);
+    inv_roller_destroy(&l->roller);
     inv_policy_destroy(l->policy);
 }
 
 static invit_status measure(lane *l, invit_error *err)
 {
     bench *b = l->b;
-    int32_t *which = malloc((size_t)l->count * sizeof *which), count;
-    if (!which) return inv_no_memory(err, (size_t)l->count * sizeof *which);
-    invit_status status = INVIT_OK;
+    inv_roller *r = &l->roller;
+    inv_rollout o = {.policy = l->policy, .config = b->config, .walk = l->walk, .count = l->count};
     double view = 0, wall = 0, cpu = 0;
     int64_t decisions = 0;
     for (int64_t step = 0; wall < b->seconds; step++) {
         double began = inv_now(), used = cpu_now(CLOCK_THREAD_CPUTIME_ID);
-        count = look(l, which);
+        int32_t under_way = inv_roll_look(r, &o, 0);
         double looked = cpu_now(CLOCK_THREAD_CPUTIME_ID);
-        if (count == 0) { /* all through: once more from the same point, not timed */
+        if (under_way == 0) { /* all through: once more from the same point, not timed */
             for (int32_t i = 0; i < l->count; i++) run_ahead(l, l->walk[i]);
             if (inv_walk_done(l->walk[0])) break;
             continue;
         }
-        INV_TRY(inv_policy_forward(l->policy, l->state, count, l->logp, err));
-        move_on(l, which, count);
+        if (r->asked == 0) continue;
+        INV_CHECK(inv_policy_forward(l->policy, r->state, r->asked, r->logp, err));
+        INV_CHECK(inv_roll_move(r, &o, err));
         if (step == 0) continue; /* the first touches all memory */
-        decisions += count;
+        decisions += r->asked;
         view += looked - used;
         cpu += cpu_now(CLOCK_THREAD_CPUTIME_ID) - used;
         wall += inv_now() - began;
@@ -153,9 +129,7 @@ static invit_status measure(lane *l, invit_error *err)
     b->busy_seconds += cpu;
     b->sum.walk_bytes = (double)inv_walk_bytes(l->walk[0]) / b->p->n;
     pthread_mutex_unlock(&b->lock);
-done:
-    free(which);
-    return status;
+    return INVIT_OK;
 }
 
 static void run_lane(void *context, int member)

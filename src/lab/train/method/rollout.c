@@ -43,50 +43,47 @@ bool inv_open(const float *logp, int32_t candidates)
     return open > 1;
 }
 
-/* The only move there is, or -1 when the policy has to choose. */
-static int32_t forced(const inv_state *s)
-{
-    if (inv_choices(s) != 1) return -1;
-    return s->action == 1 ? s->node[0] : 0;
-}
-
-/* The walks that have a decision to make go to r->state and r->active; forced moves are made. Returns the number
- * of walks that are still under way. */
-static int32_t look_ahead(inv_roller *r, const inv_rollout *o, int32_t step, int32_t *active)
+int32_t inv_roll_look(inv_roller *r, const inv_rollout *o, int32_t step)
 {
     int32_t moved = 0;
-    *active = 0;
+    r->asked = 0;
     for (int32_t i = 0; i < o->count; i++) {
         if (inv_walk_done(o->walk[i]) || (o->limit && step >= o->limit[i])) continue;
-        inv_state *s = &r->state[*active];
+        inv_state *s = &r->state[r->asked];
         inv_walk_view(o->walk[i], s);
         moved++;
-        int32_t only = forced(s);
+        int32_t only = inv_forced_move(s);
         if (only >= 0)
             inv_walk_visit(o->walk[i], only);
         else
-            r->active[(*active)++] = i;
+            r->active[r->asked++] = i;
     }
     return moved;
 }
 
-invit_status inv_roll(inv_roller *r, const inv_rollout *o, int64_t *decisions, invit_error *err)
+invit_status inv_roll_move(inv_roller *r, const inv_rollout *o, invit_error *err)
 {
     const inv_watcher *watcher = o->watcher;
+    for (int32_t a = 0; a < r->asked; a++) {
+        float *logp = r->logp + (size_t)a * (size_t)r->candidates;
+        if (o->sampling)
+            inv_narrow(logp, r->candidates, o->sampling->min_p, inv_likeliest(logp, r->candidates));
+        if (watcher) INV_CHECK(watcher->look(watcher->context, r->active[a], &r->state[a], logp, err));
+        int32_t pick = o->sampling ? inv_sample(logp, r->candidates, 1, o->sampling->rng)
+                                   : inv_likeliest(logp, r->candidates);
+        inv_walk_visit(o->walk[r->active[a]], inv_candidate_node(o->config, &r->state[a], pick));
+    }
+    return INVIT_OK;
+}
+
+invit_status inv_roll(inv_roller *r, const inv_rollout *o, int64_t *decisions, invit_error *err)
+{
     for (int32_t step = 0;; step++) {
-        int32_t active, moved = look_ahead(r, o, step, &active);
+        int32_t moved = inv_roll_look(r, o, step);
         if (moved == 0) return INVIT_OK;
         *decisions += moved;
-        if (active == 0) continue;
-        INV_CHECK(inv_policy_forward(o->policy, r->state, active, r->logp, err));
-        for (int32_t a = 0; a < active; a++) {
-            float *logp = r->logp + (size_t)a * (size_t)r->candidates;
-            if (o->sampling)
-                inv_narrow(logp, r->candidates, o->sampling->min_p, inv_likeliest(logp, r->candidates));
-            if (watcher) INV_CHECK(watcher->look(watcher->context, r->active[a], &r->state[a], logp, err));
-            int32_t pick = o->sampling ? inv_sample(logp, r->candidates, 1, o->sampling->rng)
-                                       : inv_likeliest(logp, r->candidates);
-            inv_walk_visit(o->walk[r->active[a]], inv_candidate_node(o->config, &r->state[a], pick));
-        }
+        if (r->asked == 0) continue;
+        INV_CHECK(inv_policy_forward(o->policy, r->state, r->asked, r->logp, err));
+        INV_CHECK(inv_roll_move(r, o, err));
     }
 }

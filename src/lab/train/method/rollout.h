@@ -1,4 +1,5 @@
-/* Rollouts of a policy on several walks at once: for roll-ins, for REINFORCE and for validation. */
+/* Rollouts of a policy on several walks at once: for roll-ins, for REINFORCE, for validation and for
+ * measuring. */
 #ifndef INVIT_LAB_TRAIN_METHOD_ROLLOUT_H
 #define INVIT_LAB_TRAIN_METHOD_ROLLOUT_H
 
@@ -10,6 +11,7 @@ typedef struct inv_roller {
     int32_t room, candidates;
     inv_state *state; /* [room] */
     int32_t *active;  /* [room] walks with a decision to make */
+    int32_t asked;    /* so many                              */
     float *logp;      /* [room][candidates] */
 } inv_roller;
 
@@ -43,6 +45,10 @@ typedef struct inv_rollout {
 } inv_rollout;
 /* *decisions grows by the number of moves. */
 invit_status inv_roll(inv_roller *r, const inv_rollout *o, int64_t *decisions, invit_error *err);
+/* One step of it, in parts, for those who measure: inv_roll_look makes forced moves, collects the states of the other walks and
+ * returns how many walks are still under way; then the policy is asked about r->asked states, and inv_roll_move moves. */
+int32_t inv_roll_look(inv_roller *r, const inv_rollout *o, int32_t step);
+invit_status inv_roll_move(inv_roller *r, const inv_rollout *o, invit_error *err);
 /* Leaves only `keep` and the candidates that are not less likely than `min_p`, with their chances among
  * these.
  */
