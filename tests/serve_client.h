@@ -153,4 +153,15 @@ UNUSED static void get_id(const char *answer, char id[33])
     id[32] = 0;
 }
 
+/* Bytes of memory this process, and with it the server, has in use. */
+UNUSED static long resident(void)
+{
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%*d %ld", &pages), 1);
+    fclose(file);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
 #endif

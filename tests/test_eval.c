@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "files.h"
 #include "folder.h"
 #include "invit_lab.h"
 #include "solve/options.h"
@@ -27,25 +28,6 @@ static const invit_options *by(invit_construct construct)
     options.o.seconds = 0;
     options.o.construct = (int)construct;
     return &options;
-}
-
-static char *slurp(const char *path)
-{
-    FILE *f = fopen(path, "r");
-    assert_non_null(f);
-    char *text = calloc(1, 1 << 20);
-    size_t n = fread(text, 1, (1 << 20) - 1, f);
-    text[n] = 0;
-    fclose(f);
-    return text;
-}
-
-static void spit(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    assert_int_equal(fclose(f), 0);
 }
 
 static int lines(const char *text)
@@ -87,11 +69,11 @@ static void references_are_made_once_and_extended(void **state)
     for (int cvrp = 0; cvrp < 2; cvrp++) {
         int set = cvrp ? 4 : 0;
         if (make_references(set, 3, &err) != INVIT_OK) fail_msg("%s", err.message);
-        char *before = slurp(in_folder(names[cvrp]));
+        char *before = read_file(in_folder(names[cvrp]), NULL);
         assert_int_equal(lines(before), 3);
         assert_int_equal(make_references(set, 5, &err), INVIT_OK);
         assert_int_equal(make_references(set, 2, &err), INVIT_OK);
-        char *after = slurp(in_folder(names[cvrp]));
+        char *after = read_file(in_folder(names[cvrp]), NULL);
         assert_int_equal(lines(after), 5);
         assert_memory_equal(before, after, strlen(before));
         /* Cut anywhere in the last line, it is made again. */
@@ -101,7 +83,7 @@ static void references_are_made_once_and_extended(void **state)
             long cut = last - after + (long)(strlen(last) - 1) * k / 5;
             assert_int_equal(truncate(in_folder(names[cvrp]), cut), 0);
             assert_int_equal(make_references(set, 5, &err), INVIT_OK);
-            char *again = slurp(in_folder(names[cvrp]));
+            char *again = read_file(in_folder(names[cvrp]), NULL);
             assert_int_equal(lines(again), 5);
             /* the same solution; only its seconds may differ */
             assert_memory_equal(after, again, (size_t)(strrchr(after, ' ') - after));
@@ -122,12 +104,12 @@ static void wrong_references_are_refused(void **state)
     invit_error err;
     assert_int_equal(make_references(0, 3, &err), INVIT_OK);
     const char *path = in_folder("tsp100-clustered.sol.txt");
-    char *good = slurp(path), *text = malloc(strlen(good) + 100);
+    char *good = read_file(path, NULL), *text = malloc(strlen(good) + 100);
 
     /* a reference for another instance: two lines exchanged */
     char *second = strchr(good, '\n') + 1, *third = strchr(second, '\n') + 1;
     sprintf(text, "%.*s%.*s%s", (int)(third - second), second, (int)(second - good), good, third);
-    spit(path, text);
+    write_text(path, text);
     assert_int_equal(make_references(0, 3, &err), INVIT_ERR_INPUT);
     assert_non_null(strstr(err.message, "another instance"));
     assert_non_null(strstr(err.message, "sol.txt:1"));
@@ -136,19 +118,19 @@ static void wrong_references_are_refused(void **state)
     char *comma = strchr(good, ',');
     char *next = strchr(comma + 1, ',');
     sprintf(text, "%.*s,%.*s%s", (int)(comma - good), good, (int)(comma - good), good, next);
-    spit(path, text);
+    write_text(path, text);
     assert_int_equal(make_references(0, 3, &err), INVIT_ERR_INPUT);
 
     /* the stated length is one per mille off */
     char *space = strchr(good, ' ');
     double length = strtod(space, NULL);
     sprintf(text, "%.*s %.9f 0\n%s", (int)(space - good), good, length * 1.001, second);
-    spit(path, text);
+    write_text(path, text);
     assert_int_equal(make_references(0, 3, &err), INVIT_ERR_INPUT);
     assert_non_null(strstr(err.message, "states length"));
 
     /* other instances altogether */
-    spit(path, good);
+    write_text(path, good);
     invit_eval_options o = quick(0, 3);
     invit_report *report;
     int32_t failures;
@@ -169,7 +151,7 @@ static void a_set_of_another_size_is_refused(void **state)
 {
     (void)state;
     invit_error err;
-    spit(in_folder("tsp100-clustered.txt"), "0,0 1,0 1,1 0,1\n");
+    write_text(in_folder("tsp100-clustered.txt"), "0,0 1,0 1,1 0,1\n");
     assert_int_equal(make_references(0, 3, &err), INVIT_ERR_INPUT);
     assert_non_null(strstr(err.message, "expected TSP-100"));
 }
@@ -198,7 +180,7 @@ static double number(json_t *t, int row, const char *column)
 
 static int lines_of(const char *path)
 {
-    char *text = slurp(path);
+    char *text = read_file(path, NULL);
     int count = 0;
     for (const char *c = text; *c; c++) count += *c == '\n';
     free(text);
@@ -239,17 +221,17 @@ static void sets_are_measured_and_resumed(void **state)
     invit_report_destroy(report);
 
     /* Resumed, nothing is done again; compared with itself, everything is a tie. */
-    char *before = slurp(o.results);
+    char *before = read_file(o.results, NULL);
     o.resume = true;
     char *copy = strdup(in_folder("copy.csv"));
-    spit(copy, before);
+    write_text(copy, before);
     o.against = copy;
     assert_int_equal(invit_eval_msvdrp(&o, &report, &failures, &err), INVIT_OK);
     detail = table(report, "By set");
     assert_true(number(detail, 0, "ties") == 4 && number(detail, 0, "wins") == 0);
     json_decref(detail);
     invit_report_destroy(report);
-    char *after = slurp(o.results);
+    char *after = read_file(o.results, NULL);
     assert_string_equal(before, after);
     free(before);
     free(after);
@@ -336,7 +318,7 @@ static void what_is_finished_is_reported(void **state)
     assert_int_equal(invit_eval_msvdrp(&o, &report, &failures, &err), INVIT_ERR_CANCELLED);
     assert_null(report);
 
-    spit(in_folder("set.txt"), "0,0 0,1 1,1 1,0 .5,2\n0,0 0,2 2,2 2,0 1,4\n0,0 0,3 3,3 3,0 1,5\n");
+    write_text(in_folder("set.txt"), "0,0 0,1 1,1 1,0 .5,2\n0,0 0,2 2,2 2,0 1,4\n0,0 0,3 3,3 3,0 1,5\n");
     const char *paths[] = {in_folder("set.txt")};
     i = (impatience){.after = 2};
     assert_int_equal(invit_eval_files(&o, paths, 1, &report, &failures, &err), INVIT_ERR_CANCELLED);
@@ -380,16 +362,16 @@ static void libraries_are_measured(void **state)
     invit_eval_options o = invit_eval_defaults();
     o.solve = by(INVIT_CONSTRUCT_NEAREST);
     o.baselines = true;
-    spit(in_folder("square.tsp"), square);
-    spit(in_folder("square.opt.tour"), "TYPE: TOUR\nDIMENSION: 4\nTOUR_SECTION\n1\n2\n3\n4\n-1\nEOF\n");
-    spit(in_folder("broken.tsp"), "NAME: broken\nTYPE: TSP\nDIMENSION: 4\n");
+    write_text(in_folder("square.tsp"), square);
+    write_text(in_folder("square.opt.tour"), "TYPE: TOUR\nDIMENSION: 4\nTOUR_SECTION\n1\n2\n3\n4\n-1\nEOF\n");
+    write_text(in_folder("broken.tsp"), "NAME: broken\nTYPE: TSP\nDIMENSION: 4\n");
     /* berlin52's name is known to the paper and to the best-known table, wherever its nodes are here */
     char berlin[2048] =
         "NAME: berlin52\nTYPE: TSP\nDIMENSION: 52\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n";
     for (int i = 0; i < 52; i++)
         sprintf(berlin + strlen(berlin), "%d %d %d\n", i + 1, i < 26 ? 1000 * i : 1000 * (51 - i),
                 i < 26 ? 0 : 500);
-    spit(in_folder("berlin52.tsp"), strcat(berlin, "EOF\n"));
+    write_text(in_folder("berlin52.tsp"), strcat(berlin, "EOF\n"));
     const char *paths[] = {folder, folder}; /* each file once all the same */
     if (invit_eval_files(&o, paths, 2, &report, &failures, &err) != INVIT_OK) fail_msg("%s", err.message);
     assert_int_equal(failures, 1);
@@ -407,15 +389,15 @@ static void libraries_are_measured(void **state)
     invit_report_destroy(report);
 
     /* A tour that is none, or whose length is a lie, makes its instance fail, not the run. */
-    spit(in_folder("square.opt.tour"), "TYPE: TOUR\nDIMENSION: 4\nTOUR_SECTION\n1\n2\n2\n4\n-1\nEOF\n");
+    write_text(in_folder("square.opt.tour"), "TYPE: TOUR\nDIMENSION: 4\nTOUR_SECTION\n1\n2\n2\n4\n-1\nEOF\n");
     assert_int_equal(invit_eval_files(&o, paths, 1, &report, &failures, &err), INVIT_OK);
     assert_int_equal(failures, 2);
     invit_report_destroy(report);
 
     /* A known name with another number of nodes is another instance. */
-    spit(in_folder("berlin52.tsp"),
-         "NAME: berlin52\nTYPE: TSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n"
-         "1 0 0\n2 0 3000\n3 4000 0\nEOF\n");
+    write_text(in_folder("berlin52.tsp"),
+               "NAME: berlin52\nTYPE: TSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n"
+               "1 0 0\n2 0 3000\n3 4000 0\nEOF\n");
     assert_int_equal(invit_eval_files(&o, paths, 1, &report, &failures, &err), INVIT_OK);
     t = table(report, "TSP by instance");
     assert_true(json_is_null(json_object_get(json_array_get(json_object_get(t, "rows"), 0), "reference")));
@@ -438,11 +420,11 @@ static void same_names_and_many_in_a_file(void **state)
     invit_eval_options o = invit_eval_defaults();
     o.solve = by(INVIT_CONSTRUCT_NEAREST);
     o.results = in_folder("results.csv");
-    spit(in_folder("a.tsp"), square);
-    spit(in_folder("b.tsp"),
-         "NAME: square\nTYPE: TSP\nDIMENSION: 4\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n"
-         "1 0 0\n2 0 20\n3 20 20\n4 20 0\nEOF\n");
-    spit(in_folder("set.txt"), "0,0 0,1 1,1 1,0 .5,2\n0,0 0,2 2,2 2,0 1,4\n");
+    write_text(in_folder("a.tsp"), square);
+    write_text(in_folder("b.tsp"),
+               "NAME: square\nTYPE: TSP\nDIMENSION: 4\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n"
+               "1 0 0\n2 0 20\n3 20 20\n4 20 0\nEOF\n");
+    write_text(in_folder("set.txt"), "0,0 0,1 1,1 1,0 .5,2\n0,0 0,2 2,2 2,0 1,4\n");
     const char *paths[] = {folder, in_folder("set.txt")};
     if (invit_eval_files(&o, paths, 2, &report, &failures, &err) != INVIT_OK) fail_msg("%s", err.message);
     assert_int_equal(failures, 0);
@@ -464,12 +446,13 @@ static void references_beside_fit_the_problem(void **state)
     int32_t failures;
     invit_eval_options o = invit_eval_defaults();
     o.solve = by(INVIT_CONSTRUCT_NEAREST);
-    spit(in_folder("p.tsp"), square);
-    spit(in_folder("p.tour"), "TYPE: TOUR\nDIMENSION: 4\nTOUR_SECTION\n1\n2\n3\n4\n-1\nEOF\n");
-    spit(in_folder("p.vrp"),
-         "NAME: p\nTYPE: CVRP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\nCAPACITY: 2\nNODE_COORD_SECTION\n"
-         "1 0 0\n2 0 10\n3 10 0\nDEMAND_SECTION\n1 0\n2 1\n3 2\nDEPOT_SECTION\n1\n-1\nEOF\n");
-    spit(in_folder("p.sol"), "Route #1: 1\nRoute #2: 2\nCost 40\n");
+    write_text(in_folder("p.tsp"), square);
+    write_text(in_folder("p.tour"), "TYPE: TOUR\nDIMENSION: 4\nTOUR_SECTION\n1\n2\n3\n4\n-1\nEOF\n");
+    write_text(
+        in_folder("p.vrp"),
+        "NAME: p\nTYPE: CVRP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\nCAPACITY: 2\nNODE_COORD_SECTION\n"
+        "1 0 0\n2 0 10\n3 10 0\nDEMAND_SECTION\n1 0\n2 1\n3 2\nDEPOT_SECTION\n1\n-1\nEOF\n");
+    write_text(in_folder("p.sol"), "Route #1: 1\nRoute #2: 2\nCost 40\n");
     const char *paths[] = {folder};
     assert_int_equal(invit_eval_files(&o, paths, 1, &report, &failures, &err), INVIT_OK);
     assert_int_equal(failures, 0);
@@ -502,7 +485,7 @@ static void a_file_keeps_its_order(void **state)
     o.limit = 3;
     char text[1024] = "";
     for (int i = 0; i < 12; i++) sprintf(text + strlen(text), "0,0 0,%d %d,0\n", i + 1, i + 1);
-    spit(in_folder("many.txt"), text);
+    write_text(in_folder("many.txt"), text);
     const char *paths[] = {in_folder("many.txt")};
     assert_int_equal(invit_eval_files(&o, paths, 1, &report, &failures, &err), INVIT_OK);
     json_t *t = table(report, "TSP by instance");
@@ -525,21 +508,21 @@ static void best_known_values_from_a_file(void **state)
     invit_eval_options o = invit_eval_defaults();
     o.solve = by(INVIT_CONSTRUCT_NEAREST);
     o.best_known = in_folder("best.csv");
-    spit(in_folder("square.tsp"), square);
-    spit(in_folder("best.csv"), "instance,best_known\nsquare,32\n");
+    write_text(in_folder("square.tsp"), square);
+    write_text(in_folder("best.csv"), "instance,best_known\nsquare,32\n");
     const char *paths[] = {in_folder("square.tsp")};
     assert_int_equal(invit_eval_files(&o, paths, 1, &report, &failures, &err), INVIT_OK);
     json_t *t = table(report, "TSP by instance");
     assert_true(fabs(number(t, 0, "nearest neighbour") - 25) < 1e-9);
     json_decref(t);
     invit_report_destroy(report);
-    spit(in_folder("best.csv"), "instance,best_known\nsquare,many\n");
+    write_text(in_folder("best.csv"), "instance,best_known\nsquare,many\n");
     assert_int_equal(invit_eval_files(&o, paths, 1, &report, &failures, &err), INVIT_ERR_INPUT);
     assert_non_null(strstr(err.message, "best.csv:2: expected INSTANCE,LENGTH"));
-    spit(in_folder("best.csv"), "square,32\nother,5\nsquare,33\n");
+    write_text(in_folder("best.csv"), "square,32\nother,5\nsquare,33\n");
     assert_int_equal(invit_eval_files(&o, paths, 1, &report, &failures, &err), INVIT_ERR_INPUT);
     assert_non_null(strstr(err.message, "best.csv:3: square is there twice"));
-    spit(in_folder("best.csv"), "# the best there are\n\nsquare,32,proven\n");
+    write_text(in_folder("best.csv"), "# the best there are\n\nsquare,32,proven\n");
     assert_int_equal(invit_eval_files(&o, paths, 1, &report, &failures, &err), INVIT_OK);
     invit_report_destroy(report);
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "files.h"
 #include "invit_lab.h"
 #include "lab/plot/chart.h"
 
@@ -41,14 +42,6 @@ static bool contains(const char *path, const char *text)
     while (!found && fgets(line, sizeof line, file)) found = strstr(line, text) != NULL;
     fclose(file);
     return found;
-}
-
-static void write_file(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
 }
 
 /* The nodes in file order, a vehicle for every five customers. */
@@ -113,7 +106,7 @@ static void names_of_older_files_can_be_drawn(void **state)
     (void)state;
     invit_instance *p;
     invit_error err;
-    write_file(in_folder("old.tsp"), "NAME: St\xe4"
+    write_text(in_folder("old.tsp"), "NAME: St\xe4"
                                      "dte\nDIMENSION: 2\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 0 "
                                      "0\n2 3 4\nEOF\n");
     assert_int_equal(invit_instance_read(in_folder("old.tsp"), 0, &p, &err), INVIT_OK);
@@ -160,28 +153,28 @@ static void traces_and_runs(void **state)
     snprintf(trace, sizeof trace, "%s/t.csv", folder);
     snprintf(run, sizeof run, "%s/log.jsonl", folder);
     const char *traces[] = {trace, trace}, *runs[] = {folder};
-    write_file(trace, "seconds,length\n0.5,100\n1.0,90.5\n# remark\n\n2,90\n");
+    write_text(trace, "seconds,length\n0.5,100\n1.0,90.5\n# remark\n\n2,90\n");
     assert_int_equal(invit_plot_traces(traces, 2, in_folder("t.svg"), NULL, &err), INVIT_OK);
-    write_file(trace, "0,100\n");
+    write_text(trace, "0,100\n");
     assert_int_equal(invit_plot_traces(traces, 1, in_folder("t.svg"), NULL, &err), INVIT_OK);
     assert_false(contains(in_folder("t.svg"), "nan"));
-    write_file(trace, "seconds,length\n1,ten\n");
+    write_text(trace, "seconds,length\n1,ten\n");
     assert_int_equal(invit_plot_traces(traces, 1, in_folder("t.svg"), NULL, &err), INVIT_ERR_INPUT);
     assert_non_null(strstr(err.message, "t.csv:2"));
-    write_file(trace, "seconds,length\n");
+    write_text(trace, "seconds,length\n");
     assert_int_equal(invit_plot_traces(traces, 1, in_folder("t.svg"), NULL, &err), INVIT_ERR_INPUT);
 
     assert_int_equal(invit_plot_runs(runs, 1, in_folder("r.pdf"), NULL, &err), INVIT_ERR_INPUT);
     assert_non_null(strstr(err.message, "holds no training run"));
-    write_file(run, "{\"step\": 1, \"loss\": 2.5, \"accuracy\": 0.3}\n{\"step\": 2, \"loss\": 2.0, "
+    write_text(run, "{\"step\": 1, \"loss\": 2.5, \"accuracy\": 0.3}\n{\"step\": 2, \"loss\": 2.0, "
                     "\"small_gap\": 0.2}\n{\"st");
     assert_int_equal(invit_plot_runs(runs, 1, in_folder("r.pdf"), NULL, &err), INVIT_OK);
-    write_file(run, "{\"step\": 300, \"epoch_model\": 9.5, \"epoch_baseline\": 20.5}\n");
+    write_text(run, "{\"step\": 300, \"epoch_model\": 9.5, \"epoch_baseline\": 20.5}\n");
     assert_int_equal(invit_plot_runs(runs, 1, in_folder("e.svg"), NULL, &err), INVIT_OK);
-    write_file(run, "{\"step\": 1}\nnot json\n");
+    write_text(run, "{\"step\": 1}\nnot json\n");
     assert_int_equal(invit_plot_runs(runs, 1, in_folder("r.pdf"), NULL, &err), INVIT_ERR_INPUT);
     assert_non_null(strstr(err.message, "log.jsonl:2"));
-    write_file(run, "{\"step\": 1, \"host\": \"x\"}\n");
+    write_text(run, "{\"step\": 1, \"host\": \"x\"}\n");
     assert_int_equal(invit_plot_runs(runs, 1, in_folder("r.pdf"), NULL, &err), INVIT_ERR_INPUT);
 }
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "fewer.h"
 #include "base/rng.h"
 #include "nn/kernels.h"
 #include "policy/policy.h"
@@ -227,7 +228,7 @@ static void agrees_with_the_definition(void **state)
         struct invit_model *m = make_model(&variants[v].config, (uint64_t)v + 1);
         for (int how = 0; how < LAYOUTS; how++) {
             states list = {0};
-            for (int i = 0; i < 6; i++) {
+            for (int i = 0; i < FEWER(6, 5); i++) {
                 invit_instance *p =
                     make_instance(m->config.problem, sizes[i], (layout)how, (uint64_t)(10 * v + i));
                 random_rollout(p, &m->config, (uint64_t)i, &list);
@@ -384,7 +385,7 @@ static void gradients_match_finite_differences(void **state)
         for (int32_t t = 0; t < m->tensors; t++) { /* a few of each tensor, against the tensor's size */
             const inv_tensor *x = &m->tensor[t];
             double difference = 0, norm = 1e-6;
-            for (int i = 0; i < 2; i++) {
+            for (int i = 0; i < FEWER(2, 1); i++) {
                 size_t j = x->offset + inv_rng_below(&r, (uint32_t)x->count);
                 double old = param[j], step = 1e-5;
                 param[j] = old + step;

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "same.h"
 #include "invit_lab.h"
 #include "fewer.h"
 #include "base/clock.h"
@@ -75,13 +76,6 @@ static invit_solution *run(const scene *s, const inv_rollout_options *o, inv_rol
     if (inv_rollout(s->p, s->x, &s->model->config, s->weights, o, &solution, stats, &err) != INVIT_OK)
         fail_msg("%s", err.message);
     return solution;
-}
-
-static void same_solution(const invit_solution *a, const invit_solution *b)
-{
-    assert_int_equal(a->routes, b->routes);
-    assert_memory_equal(a->start, b->start, ((size_t)a->routes + 1) * sizeof *a->start);
-    assert_memory_equal(a->nodes, b->nodes, (size_t)a->start[a->routes] * sizeof *a->nodes);
 }
 
 static void every_size_and_decoding_gives_a_feasible_solution(void **state)

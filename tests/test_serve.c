@@ -378,17 +378,6 @@ static void a_finished_solve_is_not_refused(void **state)
     finish(f);
 }
 
-/* Bytes of memory this process, and with it the server, has in use. */
-static long resident(void)
-{
-    long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    assert_non_null(file);
-    assert_int_equal(fscanf(file, "%*d %ld", &pages), 1);
-    fclose(file);
-    return pages * sysconf(_SC_PAGESIZE);
-}
-
 /* Sends a body that the server does not want, without end: it is answered, and cut off early. */
 static void send_unwanted(const fixture *f, const char *call, int status)
 {

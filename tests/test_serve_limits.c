@@ -208,16 +208,6 @@ static void clients_take_turns(void **state)
 
 /* ---- memory -------------------------------------------------------------------------------------------- */
 
-static long resident(void)
-{
-    long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    assert_non_null(file);
-    assert_int_equal(fscanf(file, "%*d %ld", &pages), 1);
-    fclose(file);
-    return pages * sysconf(_SC_PAGESIZE);
-}
-
 static void json_that_unfolds_is_refused(void **state)
 {
     (void)state;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "same.h"
 #include "invit_lab.h"
 #include "fewer.h"
 #include "base/clock.h"
@@ -51,13 +52,6 @@ static invit_solution *solve(const invit_instance *p, const invit_model *m, cons
     assert_true(found.length == r->length);
     assert_true(r->length <= r->constructed * (1 + 1e-9));
     return s;
-}
-
-static void same_solution(const invit_solution *a, const invit_solution *b)
-{
-    assert_int_equal(a->routes, b->routes);
-    assert_memory_equal(a->start, b->start, ((size_t)a->routes + 1) * sizeof *a->start);
-    assert_memory_equal(a->nodes, b->nodes, (size_t)a->start[a->routes] * sizeof *a->nodes);
 }
 
 static void every_way_works_at_every_size(void **state)

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "files.h"
 #include "invit_lab.h"
 #include "fewer.h"
 #include "folder.h"
@@ -51,20 +52,11 @@ static void tiny(invit_train_options *o, invit_problem problem, invit_train_meth
     strcpy(o->schedule, "exponential");
 }
 
-static char *slurp(const char *run, const char *name, size_t *size)
+static char *read_of_run(const char *run, const char *name, size_t *size)
 {
     char path[1200];
     snprintf(path, sizeof path, "%s/%s", run, name);
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    fseek(f, 0, SEEK_END);
-    *size = (size_t)ftell(f);
-    rewind(f);
-    char *bytes = malloc(*size + 1);
-    assert_int_equal(fread(bytes, 1, *size, f), *size);
-    bytes[*size] = 0;
-    fclose(f);
-    return bytes;
+    return read_file(path, size);
 }
 
 static invit_model *weights_of(const char *run, const char *name)
@@ -95,7 +87,7 @@ static void assert_same_weights(const char *a, const char *b)
 static double logged(const char *run, const char *key, bool last)
 {
     size_t size;
-    char *log = slurp(run, "log.jsonl", &size), pattern[64];
+    char *log = read_of_run(run, "log.jsonl", &size), pattern[64];
     double value = NAN;
     snprintf(pattern, sizeof pattern, "\"%s\":", key);
     for (char *at = log; (at = strstr(at, pattern)); at++) {
@@ -144,7 +136,7 @@ static void imitation_learns(void **state)
         invit_model_destroy(m);
         /* the first validation is at the start: its line is the log's first */
         size_t size;
-        char *log = slurp(o.run, "log.jsonl", &size);
+        char *log = read_of_run(o.run, "log.jsonl", &size);
         assert_true(strncmp(log, "{\"step\":0,", 10) == 0 && strstr(log, "gap_100") < strchr(log, '\n'));
         free(log);
     }
@@ -295,7 +287,7 @@ static void clean_stops_change_nothing(void **state)
 static int validations_logged(const char *run)
 {
     size_t size;
-    char *log = slurp(run, "log.jsonl", &size);
+    char *log = read_of_run(run, "log.jsonl", &size);
     int validations = 0;
     for (char *at = log; (at = strstr(at, "gap_100_best16")); at++) validations++;
     free(log);
@@ -532,7 +524,7 @@ static void a_command_is_kept_with_its_quotes(void **state)
              quoted);
     assert_int_equal(WEXITSTATUS(system(command)), 0);
     size_t size;
-    char *config = slurp(renamed, "config", &size);
+    char *config = read_of_run(renamed, "config", &size);
     if (!strstr(config, quoted)) fail_msg("%s is not in %s", quoted, config);
     free(config);
 }
@@ -568,7 +560,7 @@ static void damage_is_noticed(void **state)
     run_to_the_end(&o, false);
     snprintf(path, sizeof path, "%s/checkpoint", o.run);
     size_t size;
-    char *bytes = slurp(o.run, "checkpoint", &size);
+    char *bytes = read_of_run(o.run, "checkpoint", &size);
     for (int round = 0; round < 40; round++) {
         size_t keep = round % 2 ? size * (size_t)round / 40 : size;
         FILE *f = fopen(path, "wb");
@@ -602,7 +594,7 @@ static void runs_that_blow_up_stop(void **state)
     assert_int_equal(invit_train(&o, false, NULL, NULL, &err), INVIT_ERR_INTERNAL);
     assert_non_null(strstr(err.message, "not finite 3 times"));
     size_t size;
-    char *log = slurp(o.run, "log.jsonl", &size), *at = log;
+    char *log = read_of_run(o.run, "log.jsonl", &size), *at = log;
     int dropped = 0;
     while ((at = strstr(at, "dropped"))) dropped++, at++;
     assert_int_equal(dropped, 3);
@@ -618,7 +610,7 @@ static void a_full_disk_leaves_the_checkpoint(void **state)
     o.steps = 5;
     run_to_the_end(&o, false);
     size_t n, m;
-    char *before = slurp(o.run, "checkpoint", &n);
+    char *before = read_of_run(o.run, "checkpoint", &n);
     pid_t child = fork();
     if (child == 0) {
         struct rlimit limit = {20000, 20000};
@@ -634,7 +626,7 @@ static void a_full_disk_leaves_the_checkpoint(void **state)
     int status;
     waitpid(child, &status, 0);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    char *after = slurp(o.run, "checkpoint", &m);
+    char *after = read_of_run(o.run, "checkpoint", &m);
     assert_int_equal(n, m);
     assert_memory_equal(before, after, n);
     free(before);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "files.h"
 #include "invit_lab.h"
 #include "base/rng.h"
 #include "policy/weights.h"
@@ -207,14 +208,6 @@ static void expect_error(invit_status code, const char *part)
     assert_null(m);
 }
 
-static void write_file(const void *bytes, size_t size)
-{
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(bytes, 1, size, f), size);
-    fclose(f);
-}
-
 /* Saves the model's tensors with one change. */
 static void save_changed(int change)
 {
@@ -323,7 +316,7 @@ static void wrong_headers_are_refused(void **state)
         assert_int_not_equal(inv_safetensors_parse(bytes, 8 + n + 4, "bad", &s, &err), INVIT_OK);
         assert_non_null(strstr(err.message, "bad"));
     }
-    write_file("\xff\xff\xff\xff\xff\xff\xff\xff{}", 10);
+    write_file(path, "\xff\xff\xff\xff\xff\xff\xff\xff{}", 10);
     expect_error(INVIT_ERR_INPUT, "not a safetensors file");
     unlink(path);
     expect_error(INVIT_ERR_IO, "cannot open");

@@ -1,12 +1,12 @@
 #include "policy/safetensors.h"
 
+#include "base/file.h"
 #include "base/outfile.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define MAX_HEADER (100u << 20)
 
@@ -238,35 +238,14 @@ done:
 
 invit_status inv_safetensors_read(const char *path, inv_safetensors *out, invit_error *err)
 {
-    invit_status status = INVIT_OK;
-    uint8_t *bytes = NULL;
-    struct stat st;
-    FILE *f = fopen(path, "rb");
-    if (!f || fstat(fileno(f), &st) != 0) {
-        status = inv_fail(err, INVIT_ERR_IO, "cannot open %s: %s", path, strerror(errno));
-        goto done;
-    }
-    if (!S_ISREG(st.st_mode)) {
-        status = inv_fail(err, INVIT_ERR_INPUT, "%s is not a regular file", path);
-        goto done;
-    }
-    size_t size = (size_t)st.st_size;
-    bytes = malloc(size + 1);
-    if (!bytes) {
-        status = inv_no_memory(err, size);
-        goto done;
-    }
-    if (fread(bytes, 1, size, f) != size) {
-        status = inv_fail(err, INVIT_ERR_IO, "cannot read %s: %s", path,
-                          ferror(f) ? strerror(errno) : "it became shorter");
-        goto done;
-    }
-    INV_TRY(inv_safetensors_parse(bytes, size, path, out, err));
-    out->bytes = bytes;
-    bytes = NULL;
-done:
-    if (f) fclose(f);
-    free(bytes);
+    char *bytes;
+    size_t size;
+    INV_CHECK(inv_read_file(path, SIZE_MAX - 1, &bytes, &size, err));
+    invit_status status = inv_safetensors_parse((const uint8_t *)bytes, size, path, out, err);
+    if (status == INVIT_OK)
+        out->bytes = (uint8_t *)bytes;
+    else
+        free(bytes);
     return status;
 }
 

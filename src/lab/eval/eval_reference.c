@@ -3,6 +3,7 @@
  * NAME.sol.txt holds one solution line an instance, in the order of the set. Beside it, NAME.sol.json says
  * how the lines were made. A file without that companion is somebody else's (LKH-3, HGS, Gurobi, ...): it is
  * used but never added to. */
+#include "base/hash.h"
 #include "base/cancel.h"
 #include "invit_lab.h"
 #include "lab/eval/eval.h"
@@ -146,14 +147,12 @@ static bool same_search(json_t *a, json_t *b)
     return true;
 }
 
-/* FNV-1a over coordinates and demands: generated or read from a file, the same instance gives the same
+/* Over coordinates and demands: generated or read from a file, the same instance gives the same
  * number. */
 static uint64_t fingerprint(const invit_instance *p)
 {
-    uint64_t h = 0xcbf29ce484222325u;
-    const unsigned char *bytes = (const unsigned char *)p->xy;
-    for (size_t i = 0; i < (size_t)p->n * 2 * sizeof *p->xy; i++) h = (h ^ bytes[i]) * 0x100000001b3u;
-    for (int32_t i = 0; p->demand && i < p->n; i++) h = (h ^ (uint64_t)p->demand[i]) * 0x100000001b3u;
+    uint64_t h = inv_hash_bytes(INV_HASH_START, p->xy, (size_t)p->n * 2 * sizeof *p->xy);
+    for (int32_t i = 0; p->demand && i < p->n; i++) h = inv_hash_word(h, (uint64_t)p->demand[i]);
     return h;
 }
 

@@ -1,4 +1,5 @@
 /* The run itself: solve, compare with the reference, write it down, go on. */
+#include "base/hash.h"
 #include "base/cancel.h"
 #include "invit_lab.h"
 #include "lab/eval/eval.h"
@@ -12,15 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* FNV-1a over the parameters: enough to tell one model from another. */
-static uint64_t fingerprint(const struct invit_model *m)
-{
-    uint64_t h = 0xcbf29ce484222325u;
-    const unsigned char *bytes = (const unsigned char *)m->param;
-    for (size_t i = 0; i < m->params * sizeof *m->param; i++) h = (h ^ bytes[i]) * 0x100000001b3u;
-    return h;
-}
 
 inv_solve_options inv_eval_solve(const invit_eval_options *o)
 {
@@ -44,7 +36,9 @@ invit_status inv_eval_key(const invit_eval_options *o, const char *what, char *k
         for (int p = 0; p < 2; p++)
             if (o->model[p])
                 snprintf(models + strlen(models), sizeof models - strlen(models), " %s-model=%016llx",
-                         p ? "cvrp" : "tsp", (unsigned long long)fingerprint(o->model[p]));
+                         p ? "cvrp" : "tsp",
+                         (unsigned long long)inv_hash_bytes(INV_HASH_START, o->model[p]->param,
+                                                            o->model[p]->params * sizeof(float)));
     int n =
         snprintf(key, size,
                  "%s construct=%s%s rollouts=%d decode=%s temperature=%g beam=%d seconds=%g iterations=%lld "

@@ -3,6 +3,7 @@
  * shapes, and let the reader of weights files check the rest. */
 #include "lab/model/import.h"
 
+#include "base/file.h"
 #include "base/names.h"
 #include "invit_lab.h"
 #include "lab/model/import_pickle.h"
@@ -456,47 +457,16 @@ invit_import_options invit_import_defaults(void)
     return (invit_import_options){.heads = 8, .problem = -1};
 }
 
-static invit_status read_whole(const char *path, uint8_t **out, size_t *size, invit_error *err)
-{
-    invit_status status = INVIT_OK;
-    uint8_t *bytes = NULL;
-    size_t room = 0, filled = 0, got;
-    FILE *f = fopen(path, "rb");
-    if (!f) INV_TRY(inv_fail(err, INVIT_ERR_IO, "%s: %s", path, strerror(errno)));
-    do {
-        if (filled >= LARGEST_FILE)
-            INV_TRY(
-                inv_fail(err, INVIT_ERR_INPUT, "%s: more than 2 GiB: no checkpoint of this network", path));
-        if (filled == room) {
-            room = room ? 2 * room : 1 << 20;
-            uint8_t *grown = realloc(bytes, room);
-            if (!grown) INV_TRY(inv_no_memory(err, room));
-            bytes = grown;
-        }
-        got = fread(bytes + filled, 1, room - filled, f);
-        filled += got;
-        if (!looks_like_checkpoint(bytes, filled)) break; /* a device may be endless */
-    } while (got > 0);
-    if (ferror(f)) INV_TRY(inv_fail(err, INVIT_ERR_IO, "%s: %s", path, strerror(errno)));
-    *out = bytes;
-    *size = filled;
-    bytes = NULL;
-done:
-    free(bytes);
-    if (f) fclose(f);
-    return status;
-}
-
 invit_status invit_model_import(const char *path, const invit_import_options *options, invit_model **out,
                                 invit_error *err)
 {
     invit_import_options o = options ? *options : invit_import_defaults();
     invit_status status = INVIT_OK;
-    uint8_t *bytes = NULL;
+    char *bytes = NULL;
     size_t size;
     *out = NULL;
-    INV_TRY(read_whole(path, &bytes, &size, err));
-    status = inv_model_import(bytes, size, path, &o, out, err);
+    INV_TRY(inv_read_file(path, LARGEST_FILE, &bytes, &size, err));
+    status = inv_model_import((const uint8_t *)bytes, size, path, &o, out, err);
 done:
     free(bytes);
     return status;

@@ -9,6 +9,7 @@
  */
 #include "lab/train/run/trainer.h"
 
+#include "base/file.h"
 #include "base/outfile.h"
 
 #include <errno.h>
@@ -16,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct header {
     char magic[8];
@@ -187,23 +187,6 @@ done:
     return status;
 }
 
-static invit_status read_whole(const char *path, char **bytes, size_t *size, invit_error *err)
-{
-    struct stat st;
-    FILE *f = fopen(path, "rb");
-    if (!f || fstat(fileno(f), &st) != 0) {
-        int why = errno;
-        if (f) fclose(f);
-        return inv_fail(err, INVIT_ERR_IO, "%s: %s", path, strerror(why));
-    }
-    *size = (size_t)st.st_size;
-    *bytes = malloc(*size + 1);
-    bool fine = *bytes && fread(*bytes, 1, *size, f) == *size;
-    fclose(f);
-    if (!*bytes) return inv_no_memory(err, *size);
-    return fine ? INVIT_OK : inv_fail(err, INVIT_ERR_IO, "%s: could not be read", path);
-}
-
 typedef struct source {
     const char *at, *end;
 } source;
@@ -346,7 +329,7 @@ invit_status inv_checkpoint_read(inv_trainer *t, const char *path, invit_error *
     char *bytes = NULL;
     size_t size = 0;
     invit_status status = INVIT_OK;
-    if (inv_comm_rank(t->comm) == 0) status = read_whole(path, &bytes, &size, err);
+    if (inv_comm_rank(t->comm) == 0) status = inv_read_file(path, SIZE_MAX - 1, &bytes, &size, err);
     status = inv_comm_agree(t->comm, status, err);
     if (status != INVIT_OK) goto done;
     inv_comm_broadcast(t->comm, &size, sizeof size);
