@@ -8,7 +8,9 @@
 #include <string.h>
 
 /* With a 0 behind it, to be freed; `size` may be NULL. */
-static inline char *read_file(const char *path, size_t *size)
+__attribute__((noinline, unused)) /* gcc 12 sees a dangling pointer where it is inlined */
+static char *
+read_file(const char *path, size_t *size)
 {
     char *bytes = NULL;
     size_t count;

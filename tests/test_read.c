@@ -593,7 +593,6 @@ static void library_files_all_read(void **state)
 {
     (void)state;
     int count = read_folder(TEST_SHARED "/data/tsplib") + read_folder(TEST_SHARED "/data/cvrplib");
-    if (count == 0) skip();
     assert_true(count >= 30);
 }
 
@@ -606,7 +605,6 @@ static void canonical_tours_have_their_known_lengths(void **state)
     } known[] = {{TEST_SHARED "/data/tsplib/berlin52.tsp", 22205},
                  {TEST_SHARED "/data/tsplib/pcb442.tsp", 221440}};
     for (int i = 0; i < 2; i++) {
-        if (access(known[i].path, R_OK) != 0) skip();
         invit_instance *p;
         invit_solution *s;
         invit_check_result result;
@@ -638,8 +636,14 @@ int main(void)
         cmocka_unit_test(bad_numpy_arrays_are_refused),
         cmocka_unit_test(large_files_come_back_as_they_were),
         cmocka_unit_test(files_that_cannot_be_read_are_named),
+    };
+    /* where the libraries' own files are at hand; test_library has instances of ours with proven lengths */
+    const struct CMUnitTest libraries[] = {
         cmocka_unit_test(library_files_all_read),
         cmocka_unit_test(canonical_tours_have_their_known_lengths),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    if (access(TEST_SHARED "/data/tsplib", R_OK) == 0)
+        failed += cmocka_run_group_tests(libraries, NULL, NULL);
+    return failed;
 }

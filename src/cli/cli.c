@@ -44,7 +44,8 @@ int cli_check_differs(const char *output, const char *input, const char *what)
 static int check_folder(const char *path, const char *name)
 {
     const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    size_t length = slash == path ? 1 : (size_t)(slash - path); /* of "/", too */
+    char *folder = slash ? strndup(path, length) : strdup(".");
     int code = folder && access(folder, W_OK | X_OK) != 0
                    ? cli_fail("%s: cannot write: %s", name, strerror(errno))
                    : CLI_GO;
@@ -112,8 +113,8 @@ int cli_write_report(const invit_report *report, invit_table_format format, cons
 {
     invit_error err;
     fflush(stdout); /* the library writes behind it */
-    return invit_report_write(report, format, path ? path : "-", &err) == INVIT_OK ? CLI_OK
-                                                                                   : cli_report(&err);
+    if (!path) path = "-";
+    return invit_report_write(report, format, path, &err) == INVIT_OK ? CLI_OK : cli_report(&err);
 }
 
 /* Edit distance with insertions, deletions, substitutions and swaps of neighbours. */

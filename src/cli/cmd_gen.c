@@ -398,8 +398,8 @@ int cmd_gen(int argc, char **argv)
             code = cli_bad_usage("--library draws what --%s would set; give one of them", ranges[i]);
     if (code == CLI_GO && cli_given(&args, "route-size") && !v.like_library)
         code = cli_bad_usage("--route-size sets what --library draws; without it, --capacity does");
-    if (code == CLI_GO)
-        code = 1 << kind == MSVDRP ? gen_msvdrp(&v) : gen_set(&v, kind ? INVIT_CVRP : INVIT_TSP);
+    invit_problem problem = kind ? INVIT_CVRP : INVIT_TSP;
+    if (code == CLI_GO) code = 1 << kind == MSVDRP ? gen_msvdrp(&v) : gen_set(&v, problem);
     cli_args_free(&args);
     return code;
 }

@@ -57,7 +57,8 @@ static inv_view_frame canonical_view(const inv_state *s, int32_t neighbours)
     }
     inv_view_frame f = {{s->last[0], s->last[1]}, radius > 0 ? (float)radius : 1, {1, 0}, {0, 1}};
     bool home = first[0] == 0 && first[1] == 0;
-    double *ahead = home ? centre : first, *side = home ? nearest : centre, far = length(ahead);
+    double *ahead = home ? centre : first;
+    double *side = home ? nearest : centre, far = length(ahead);
     if (!(far > 0)) return f;
     ahead[0] /= far, ahead[1] /= far;
     float sign = ahead[0] * side[1] - ahead[1] * side[0] < 0 ? -1 : 1;

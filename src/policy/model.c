@@ -73,11 +73,12 @@ typedef struct layout {
 
 static void put(layout *l, int32_t out, int32_t in, const char *prefix, const char *name)
 {
-    size_t count = (size_t)out * (size_t)(in > 0 ? in : 1);
+    int32_t columns = in > 0 ? in : 1;
+    size_t count = (size_t)out * (size_t)columns;
     if (l->tensor) {
         inv_tensor *t = &l->tensor[l->tensors];
         *t = (inv_tensor){
-            .rank = in > 0 ? 2 : 1, .shape = {out, in > 0 ? in : 1}, .offset = l->params, .count = count};
+            .rank = in > 0 ? 2 : 1, .shape = {out, columns}, .offset = l->params, .count = count};
         snprintf(t->name, sizeof t->name, "%s%s", prefix, name);
     }
     l->tensors++;
@@ -109,12 +110,13 @@ static void put_encoder(layout *l, const inv_config *c, int32_t layers, bool has
         put_affine(l, d, 0, p, "layer_norm");
     }
     static const char *const kind[4] = {"linear1_layers", "linear2_layers", "norm1_layers", "norm2_layers"};
+    const int32_t wide[4] = {f, d, d, d}, from[4] = {d, f, 0, 0};
     for (int k = 0; k < 4; k++)
         for (int32_t i = 0; i < layers; i++) {
             snprintf(p, sizeof p, "%sencoder.%s.", prefix, kind[k]);
             char index[16];
             snprintf(index, sizeof index, "%d", i);
-            put_affine(l, k == 0 ? f : d, k == 0 ? d : k == 1 ? f : 0, p, index);
+            put_affine(l, wide[k], from[k], p, index);
         }
 }
 

@@ -48,7 +48,8 @@ static void plan_layer_kept(inv_policy *p, arena *a, int32_t e, int32_t l)
     size_t qrows = selected ? v->qrows : v->rows;
     x->h = l == 0 ? take(a, v->rows, ld) : v->layer[l - 1].out;
     x->hq = selected ? take(a, qrows, ld) : x->h;
-    x->xq = l > 0 ? x->hq : selected ? take(a, qrows, inv_stride(enc->inputs)) : v->phi;
+    x->xq = l > 0 ? x->hq : v->phi;
+    if (l == 0 && selected) x->xq = take(a, qrows, inv_stride(enc->inputs));
     x->q = take(a, qrows, ldq);
     x->kv = l > 0 ? take(a, v->rows, inv_stride(2 * w->config.dim)) : NULL;
     x->o = take(a, qrows, ldq);
@@ -79,13 +80,15 @@ static void plan_layers_shared(inv_policy *p, arena *a)
     for (int32_t e = 0; e < w->views; e++) {
         inv_view_acts *v = &p->view[e];
         const inv_encoder *enc = &w->encoder[e];
-        float *final = take(a, e > 0 ? v->qrows : v->rows, ld), *h = e > 0 ? shared : final;
+        float *final = take(a, e > 0 ? v->qrows : v->rows, ld);
+        float *h = e > 0 ? shared : final;
         for (int32_t l = 0; l < enc->layers; l++) {
             inv_layer_acts *x = &v->layer[l];
             bool last = l + 1 == enc->layers, selected = last && e > 0;
             x->h = h;
             x->hq = x->out = selected ? final : h;
-            x->xq = l > 0 ? x->hq : selected ? take(a, v->qrows, inv_stride(enc->inputs)) : v->phi;
+            x->xq = l > 0 ? x->hq : v->phi;
+            if (l == 0 && selected) x->xq = take(a, v->qrows, inv_stride(enc->inputs));
             x->q = q, x->kv = kv, x->o = o;
         }
     }

@@ -90,7 +90,9 @@ static void plan_encoder(inv_prepared *w, arena *a, arena *fold, const struct in
     inv_encoder *enc = &w->encoder[e];
     char prefix[64], p[128];
     bool cvrp = c->problem == INVIT_CVRP;
-    direction need = (w->training ? BOTH : FORWARD) | (w->bf16 ? BF16 : 0) | (w->int8 ? INT8 : 0);
+    direction need = w->training ? BOTH : FORWARD;
+    if (w->bf16) need |= BF16;
+    if (w->int8) need |= INT8;
     int32_t d = c->dim, group = cvrp ? 4 : 3;
     if (e == 0)
         snprintf(prefix, sizeof prefix, "action_encoder.");
@@ -150,7 +152,8 @@ static void plan_decoder(inv_prepared *w, arena *a, const struct invit_model *m)
                      *wv = inv_model_find(m, "WV_att_decoder.weight"),
                      *bv = inv_model_find(m, "WV_att_decoder.bias");
     const char *p = "decoder.decoder_layers.";
-    direction need = w->training ? BOTH : FORWARD, back = w->training ? BOTH : BACKWARD;
+    direction need = w->training ? BOTH : FORWARD;
+    direction back = w->training ? BOTH : BACKWARD;
     plan_affine(a, &w->query, m, "", -1, "query_mlp", need);
     for (int32_t l = 0; l < last; l++) {
         inv_decoder_layer *x = &w->decoder[l];

@@ -68,7 +68,8 @@ static double edge(invit_metric metric, const double *a, const double *b, bool r
         return great_circle(a, b);
     case INVIT_ATT: { /* pseudo-Euclidean: rounded, and up when rounding made it shorter */
         double dx = a[0] - b[0], dy = a[1] - b[1], r = sqrt((dx * dx + dy * dy) / 10.0), t = nearest_whole(r);
-        return !rounded ? r : t < r ? t + 1 : t;
+        if (!rounded) return r;
+        return t < r ? t + 1 : t;
     }
     case INVIT_EUC_2D:
         return rounded ? nearest_whole(euclidean(a, b)) : euclidean(a, b);
@@ -374,7 +375,8 @@ static void measure(const facts *f, const invit_solution *s, invit_check_result 
         if (count == 0) continue;
         result->routes++;
         bool closed = f->routes ? !f->open : !is_path(f);
-        int32_t before = f->routes ? 0 : closed ? node[count - 1] : node[0];
+        int32_t before = closed ? node[count - 1] : node[0];
+        if (f->routes) before = 0; /* the depot */
         for (int32_t i = f->routes || closed ? 0 : 1; i < count + (f->routes && closed); i++) {
             int32_t here = i < count ? node[i] : 0;
             add(&by_rule, way(f, before, here, true));

@@ -54,7 +54,8 @@ static void explosion(inv_rng *rng, double *xy, int64_t n)
         double dx = xy[2 * i] - d.x, dy = xy[2 * i + 1] - d.y, distance = sqrt(dx * dx + dy * dy);
         if (distance >= d.r) continue;
         double out = d.r + inv_rng_exponential(rng) / 10;
-        double ux = distance > 0 ? dx / distance : 1, uy = distance > 0 ? dy / distance : 0;
+        double ux = distance > 0 ? dx / distance : 1;
+        double uy = distance > 0 ? dy / distance : 0;
         xy[2 * i] = d.x + out * ux;
         xy[2 * i + 1] = d.y + out * uy;
     }
@@ -231,7 +232,8 @@ invit_status invit_generate_with(invit_problem problem, invit_distribution distr
 
     inv_rng rng;
     inv_rng_init(&rng, seed, stream_of(problem, distribution, size, index));
-    double *depot = cvrp ? p->xy : NULL, *xy = p->xy + (cvrp ? 2 : 0);
+    double *depot = cvrp ? p->xy : NULL;
+    double *xy = p->xy + (cvrp ? 2 : 0);
     if (distribution == INVIT_CLUSTERED) {
         clustered(&rng, depot, xy, size, index);
     } else {
@@ -252,7 +254,7 @@ invit_status invit_generate_with(invit_problem problem, invit_distribution distr
     }
 
     char name[128];
-    snprintf(name, sizeof name, "%s%lld-%s%s-s%llu-i%llu", cvrp ? "cvrp" : "tsp", (long long)size,
+    snprintf(name, sizeof name, "%s%lld-%s%s-s%llu-i%llu", inv_problem_name(problem), (long long)size,
              inv_distribution_name(distribution), options->like_library ? "-library" : "",
              (unsigned long long)seed, (unsigned long long)index);
     invit_status status = invit_instance_set_name(p, name, err);

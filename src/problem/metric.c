@@ -15,7 +15,8 @@ double inv_geo_distance(const double *a, const double *b)
     double lat2 = geo_radians(b[0]), lon2 = geo_radians(b[1]);
     double q1 = cos(lon1 - lon2), q2 = cos(lat1 - lat2), q3 = cos(lat1 + lat2);
     double c = 0.5 * ((1.0 + q1) * q2 - (1.0 - q1) * q3);
-    c = c > 1 ? 1 : c < -1 ? -1 : c;
+    if (c > 1) c = 1;
+    if (c < -1) c = -1;
     return trunc(6378.388 * acos(c) + 1.0);
 }
 

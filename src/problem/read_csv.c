@@ -260,7 +260,8 @@ static invit_status read_header(csv *c, invit_error *err)
         INV_CHECK(inv_text_raw_line(c->t, &p, &n, err));
     } else {
         c->delimiter = inv_table_separator(p);
-        if (!c->delimiter) c->delimiter = memchr(p, ';', n) ? ';' : memchr(p, ',', n) ? ',' : '\t';
+        if (!c->delimiter && memchr(p, ';', n)) c->delimiter = ';';
+        if (!c->delimiter) c->delimiter = memchr(p, ',', n) ? ',' : '\t';
     }
     INV_CHECK(join_lines(c, line, &p, &n, err));
     for (const char *end = p + n; !last;) {
@@ -351,7 +352,8 @@ static invit_status field_time(csv *c, int64_t line, const char *name, double *v
 static invit_status keep_time(csv *c, inv_column role, bool empty, int64_t line, invit_error *err)
 {
     double value = role == INV_SERVICE ? 0 : NAN;
-    series *s = role == INV_SERVICE ? &c->service : role == INV_OPENS ? &c->opens : &c->closes;
+    series *s = role == INV_OPENS ? &c->opens : &c->closes;
+    if (role == INV_SERVICE) s = &c->service;
     if (!empty) INV_CHECK(field_time(c, line, inv_column_name(role), &value, err));
     if (role == INV_SERVICE && value < 0)
         return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,

@@ -38,7 +38,8 @@ bool inv_is_matrix_row(const char *p, int *count)
         const char *after = p;
         while (inv_is_blank(*p)) p++;
         if (*p == '\n' || *p == 0) return true;
-        char here = *p == ',' || *p == ';' ? *p++ : after < p ? ' ' : 0;
+        char here = after < p ? ' ' : 0;
+        if (*p == ',' || *p == ';') here = *p++;
         if (!here || (separator && here != separator)) return false; /* "x,y x,y": pairs, not a row */
         separator = here;
         while (inv_is_blank(*p)) p++;
@@ -66,7 +67,8 @@ static invit_status read_names(inv_text *t, grid *g, invit_error *err)
     INV_CHECK(inv_text_raw_line(t, &line, &n, err));
     g->names = malloc(3 * n + 2);
     if (!g->names) return inv_no_memory(err, 3 * n + 2);
-    char separator = memchr(line, ';', n) ? ';' : memchr(line, '\t', n) ? '\t' : ',';
+    char separator = memchr(line, '\t', n) ? '\t' : ',';
+    if (memchr(line, ';', n)) separator = ';';
     for (size_t from = 0; from <= n;) {
         size_t to = from;
         while (to < n && line[to] != separator) to++;

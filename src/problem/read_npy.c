@@ -36,7 +36,9 @@ static invit_status read_descr(const inv_text *t, inv_read_state *s, const char 
     bool little = *(const unsigned char *)&one == 1;
     if (!p || (*p != '\'' && *p != '"'))
         return fail(t, INVIT_ERR_INPUT, err, "expected 'descr': '<f8' or the like");
-    char order = p[1], kind = order ? p[2] : 0, width = kind ? p[3] : 0, quote = width ? p[4] : 0;
+    char order = p[1], kind = order ? p[2] : 0;
+    char width = kind ? p[3] : 0;
+    char quote = width ? p[4] : 0;
     if ((order != '<' && order != '>' && order != '=') || (kind != 'f' && kind != 'i') ||
         (width != '4' && width != '8') || quote != *p)
         return fail(t, INVIT_ERR_UNSUPPORTED, err, "expected numbers of type f4, f8, i4 or i8");

@@ -60,8 +60,9 @@ static invit_status finish(draft *d, invit_solution **out, invit_error *err)
 {
     int32_t none = 0;
     if (d->routes > 0) d->start[d->routes] = (int32_t)d->n; /* begin_route keeps room for it */
-    return invit_solution_create(d->node ? d->node : &none, d->routes ? d->start : &none, (int32_t)d->routes,
-                                 out, err);
+    const int32_t *node = d->node ? d->node : &none;
+    const int32_t *start = d->routes ? d->start : &none;
+    return invit_solution_create(node, start, (int32_t)d->routes, out, err);
 }
 
 /* An integer that ends at a blank, a line end, the end or `also`. */

@@ -113,7 +113,8 @@ bool inv_parse_time(const char *text, double *minutes, bool *clock)
         bool noon = strcasecmp(after, "pm") == 0;
         if (*after == 0) return true;
         if ((!noon && strcasecmp(after, "am") != 0) || whole < 1 || whole > 12) return false;
-        *minutes += 60.0 * ((noon ? 12 : 0) - (whole == 12 ? 12 : 0));
+        if (noon) *minutes += 12 * 60;
+        if (whole == 12) *minutes -= 12 * 60; /* 12 am is midnight, 12 pm is noon */
         return true;
     }
     after = inv_parse_double(text, &hours);
@@ -294,10 +295,11 @@ static invit_status set_times(invit_instance *p, const char *name, const double 
         return INVIT_OK;
     }
     INV_CHECK(make_windows(p, r, err));
+    double begin = isfinite(values[0]) ? fmin(0, values[0]) : 0; /* of those who do not say */
     for (int32_t i = 0; i < p->n; i++) {
         double v = values[step * (size_t)i];
         if (early)
-            r->earliest[i] = isfinite(v) ? v : fmin(0, isfinite(values[0]) ? values[0] : 0);
+            r->earliest[i] = isfinite(v) ? v : begin;
         else
             r->latest[i] = isfinite(v) ? v : INFINITY;
     }
@@ -308,9 +310,10 @@ invit_status invit_instance_set_array(invit_instance *p, const char *name, const
                                       int64_t count, invit_error *err)
 {
     bool pairs = strcmp(name, "time_windows") == 0;
-    if (count != (pairs ? 2 : 1) * (int64_t)p->n)
+    int each = pairs ? 2 : 1;
+    if (count != each * (int64_t)p->n)
         return inv_fail(err, INVIT_ERR_ARGUMENT, "%.40s: expected %d values, %s per node, found %lld", name,
-                        (pairs ? 2 : 1) * p->n, pairs ? "two" : "one", (long long)count);
+                        each * p->n, pairs ? "two" : "one", (long long)count);
     if (pairs) {
         INV_CHECK(set_times(p, "earliest", values, 2, err));
         return set_times(p, "latest", values + 1, 2, err);

@@ -51,8 +51,8 @@ static invit_status check_complete(inv_tsplib *f, invit_error *err)
 /* Where the node with an id goes: in the order of ids, the depot first. */
 static int64_t slot_of(int64_t id, int64_t low, int64_t depot)
 {
-    if (depot < 0) return id - low;
-    return id == depot ? 0 : id < depot ? id - low + 1 : id - low;
+    if (id == depot) return 0;
+    return id < depot ? id - low + 1 : id - low;
 }
 
 static int64_t line_of(const inv_tsplib_ids *c, int64_t i)

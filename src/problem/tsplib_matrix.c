@@ -37,7 +37,8 @@ invit_status inv_read_edge_weights(inv_text *t, int format, int64_t n, double **
     if (n > LARGEST)
         return inv_text_fail(t, t->line, INVIT_ERR_UNSUPPORTED, err, "expected a matrix of at most %d nodes",
                              LARGEST);
-    size_t wanted = part == FULL ? side * side : diagonal ? side * (side + 1) / 2 : side * (side - 1) / 2;
+    size_t wanted = diagonal ? side * (side + 1) / 2 : side * (side - 1) / 2;
+    if (part == FULL) wanted = side * side;
     while (count < wanted) { /* memory grows with what the file holds, not with what it claims */
         if (!inv_text_skip_space(t))
             INV_TRY(inv_text_fail(t, t->line, INVIT_ERR_INPUT, err,
@@ -56,7 +57,8 @@ invit_status inv_read_edge_weights(inv_text *t, int format, int64_t n, double **
     if (!m) INV_TRY(inv_no_memory(err, side * side * sizeof *m));
     size_t k = 0;
     for (size_t i = 0; i < side; i++) {
-        size_t from = part == ABOVE ? i + !diagonal : 0, to = part == BELOW ? i + diagonal : side;
+        size_t from = part == ABOVE ? i + !diagonal : 0;
+        size_t to = part == BELOW ? i + diagonal : side;
         for (size_t j = from; j < to; j++, k++) {
             m[i * side + j] = value[k];
             if (part != FULL) m[j * side + i] = value[k];

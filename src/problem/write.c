@@ -1,6 +1,7 @@
 /* Writing instances and solutions, one format after the other. */
 #include "problem/write.h"
 
+#include "base/names.h"
 #include "base/number.h"
 
 #include <math.h>
@@ -50,8 +51,8 @@ static void write_tsplib(inv_outfile *f, const invit_instance *p)
         inv_outfile_puts(f, "\nCOMMENT : ");
         put_text(f, p->comment);
     }
-    inv_outfile_printf(f, "\nTYPE : %s\nDIMENSION : %d\nEDGE_WEIGHT_TYPE : %s\n", cvrp ? "CVRP" : "TSP", p->n,
-                       metric[p->metric]);
+    inv_outfile_printf(f, "\nTYPE : %s\nDIMENSION : %d\nEDGE_WEIGHT_TYPE : %s\n",
+                       inv_problem_title(p->problem), p->n, metric[p->metric]);
     if (cvrp) {
         inv_outfile_puts(f, "CAPACITY : ");
         inv_put_number(f, (double)p->capacity / p->scale, '\n');

@@ -232,7 +232,10 @@ static void put_cell(inv_outfile *f, const char *text)
     bool quoted = strpbrk(text, ",;\"\r\n\t");
     if (quoted) inv_outfile_puts(f, "\"");
     if (is_formula(text)) inv_outfile_puts(f, "'");
-    for (; *text; text++) inv_outfile_write(f, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
+    for (; *text; text++) {
+        if (*text == '"') inv_outfile_puts(f, "\"");
+        inv_outfile_write(f, text, 1);
+    }
     if (quoted) inv_outfile_puts(f, "\"");
 }
 

@@ -32,8 +32,24 @@ bool body_take(request *r, const char *bytes, size_t count)
     return true;
 }
 
-/* At most what Jansson allocates for a text: an object is a table of eight buckets, an array has eight places, and
- * every comma or colon may bring a value. Three bytes "{}," become 300. */
+/* At most what Jansson allocates for a character outside of strings: an object is a table of eight buckets, an array has eight
+ * places, and every comma or colon may bring a value. Three bytes "{}," become 300. */
+static int64_t parsed_bytes(char c)
+{
+    switch (c) {
+    case '{':
+        return 320;
+    case '[':
+        return 160;
+    case ',':
+    case ':':
+        return 48;
+    default:
+        return 0;
+    }
+}
+
+/* The same for a text. */
 static int64_t unfolded(const char *text, size_t length)
 {
     int64_t bytes = 0;
@@ -49,7 +65,7 @@ static int64_t unfolded(const char *text, size_t length)
             quoted = true;
             bytes += 64;
         } else {
-            bytes += c == '{' ? 320 : c == '[' ? 160 : c == ',' || c == ':' ? 48 : 0;
+            bytes += parsed_bytes(c);
         }
     }
     return bytes + (int64_t)length;

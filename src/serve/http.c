@@ -225,7 +225,9 @@ static void answer_job(request *r)
     invit_error err = job_error(r->job);
     bool theirs =
         err.code == INVIT_ERR_INPUT || err.code == INVIT_ERR_ARGUMENT || err.code == INVIT_ERR_UNSUPPORTED;
-    serve_error(r, job_get_state(r->job) == JOB_CANCELLED ? 503 : theirs ? 422 : 500, err.message);
+    int code = theirs ? 422 : 500;
+    if (job_get_state(r->job) == JOB_CANCELLED) code = 503;
+    serve_error(r, code, err.message);
 }
 
 /* Called again when a suspended connection goes on: the work is done then, or the job has ended. */

@@ -254,11 +254,14 @@ void job_finish_locked(job *j, job_state state, const char *result)
     job_counts *c = &j->pool->counts;
     json_t *failure = result ? NULL : json_pack("{s:s}", "message", j->error.message);
     char *reason = failure ? json_dumps(failure, JSON_COMPACT) : NULL;
-    const char *detail = result ? result : reason ? reason : "{\"message\":\"out of memory\"}";
+    const char *detail = result ? result : reason;
+    if (!detail) detail = "{\"message\":\"out of memory\"}";
     size_t room = strlen(detail) + 128, length = 0;
     j->state = state;
     j->ended = inv_now();
-    *(state == JOB_DONE ? &c->finished : state == JOB_FAILED ? &c->failed : &c->cancelled) += 1;
+    c->finished += state == JOB_DONE;
+    c->failed += state == JOB_FAILED;
+    c->cancelled += state == JOB_CANCELLED;
     j->status = malloc(room);
     if (j->status) {
         j->result = (size_t)snprintf(j->status, room, "{\"id\":\"%s\",\"state\":\"%s\",\"%s\":", j->id,

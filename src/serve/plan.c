@@ -205,13 +205,17 @@ invit_status plan_merge(const plan *p, const invit_solution *s, invit_solution *
     int64_t total = 0;
     for (int32_t r = 0; r < routes; r++) {
         int32_t own = r - invit_solution_routes(p->locked);
-        invit_solution_route(own < 0 ? p->locked : s, own < 0 ? r : own, &count);
+        if (own < 0)
+            invit_solution_route(p->locked, r, &count);
+        else
+            invit_solution_route(s, own, &count);
         total += count;
     }
     invit_status status = allocate(&all, total, (size_t)routes) ? INVIT_OK : INVIT_ERR_MEMORY;
     for (int32_t r = 0; status == INVIT_OK && r < routes; r++) {
         int32_t own = r - invit_solution_routes(p->locked);
-        const int32_t *node = invit_solution_route(own < 0 ? p->locked : s, own < 0 ? r : own, &count);
+        const int32_t *node =
+            own < 0 ? invit_solution_route(p->locked, r, &count) : invit_solution_route(s, own, &count);
         begin_route(&all);
         for (int32_t i = 0; i < count; i++) add_node(&all, own < 0 ? node[i] : p->whole[node[i]]);
         end_route(&all);

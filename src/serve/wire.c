@@ -10,7 +10,7 @@
 
 static const char *problem_name(int problem)
 {
-    return problem == INVIT_CVRP ? "cvrp" : "tsp";
+    return inv_problem_name((invit_problem)problem);
 }
 
 static const char *metric_name(int metric)

@@ -88,7 +88,8 @@ void inv_choose_decoding(const invit_instance *p, const inv_config *c, inv_rollo
 {
     enum { SMALL_CVRP = 200 };
     bool cvrp = p->problem == INVIT_CVRP, small = cvrp && p->n <= SMALL_CVRP;
-    int32_t differ = !c->canonical_frame ? o->rollouts : cvrp || o->path ? 1 : p->n;
+    int32_t differ = cvrp || o->path ? 1 : p->n;
+    if (!c->canonical_frame) differ = o->rollouts;
     o->greedy = small ? 1 : differ;
     o->decode = o->greedy < o->rollouts ? INV_DECODE_SAMPLE : INV_DECODE_GREEDY;
     o->temperature = c->canonical_frame ? fmin(1.5, 10 / sqrt((double)p->n)) : 0.7;

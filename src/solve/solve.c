@@ -198,8 +198,14 @@ static invit_status search(run *r, const inv_improve_options *o, invit_error *er
 {
     inv_improve_stats stats = {0};
     bool plain = inv_is_plain(r->p), tsp = r->p->problem == INVIT_TSP;
-    INV_CHECK((tsp ? (plain ? inv_improve_tsp : inv_improve_tour)
-                   : (plain ? inv_improve_cvrp : inv_improve_routes))(r->p, &r->solution, o, &stats, err));
+    if (tsp && plain)
+        INV_CHECK(inv_improve_tsp(r->p, &r->solution, o, &stats, err));
+    else if (tsp)
+        INV_CHECK(inv_improve_tour(r->p, &r->solution, o, &stats, err));
+    else if (plain)
+        INV_CHECK(inv_improve_cvrp(r->p, &r->solution, o, &stats, err));
+    else
+        INV_CHECK(inv_improve_routes(r->p, &r->solution, o, &stats, err));
     r->result.iterations += stats.iterations;
     return INVIT_OK;
 }
@@ -292,7 +298,9 @@ static invit_status check_start(const run *r, invit_error *err)
 
 static bool worth_improving(const run *r)
 {
-    bool trivial = r->p->n <= (r->p->problem == INVIT_CVRP ? 2 : inv_is_plain(r->p) ? 3 : 1);
+    int32_t most = inv_is_plain(r->p) ? 3 : 1; /* nodes of a tour that cannot be longer than another */
+    if (r->p->problem == INVIT_CVRP) most = 2;
+    bool trivial = r->p->n <= most;
     return !construct_only(r) && !trivial && !cancelled(r);
 }
 

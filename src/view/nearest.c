@@ -79,7 +79,8 @@ void inv_marks_remove(inv_marks *m, int32_t position)
     if (m->alive[leaf] == 0) {
         m->down[bottom] = 0;
         for (int32_t v = bottom / 2; v > 0; v /= 2) {
-            int32_t a = m->down[2 * v], b = m->down[2 * v + 1], down = !a ? b : !b ? a : v;
+            int32_t a = m->down[2 * v], b = m->down[2 * v + 1], down = v;
+            if (!a || !b) down = a ? a : b;
             if (down == m->down[v]) break;
             m->down[v] = down;
         }

@@ -285,7 +285,16 @@ double inv_published_seconds(const char *time)
     char *unit;
     double value = time ? strtod(time, &unit) : NAN;
     if (!time || unit == time) return NAN;
-    return value * (*unit == 'd' ? 86400 : *unit == 'h' ? 3600 : *unit == 'm' ? 60 : 1);
+    switch (*unit) {
+    case 'd':
+        return value * 86400;
+    case 'h':
+        return value * 3600;
+    case 'm':
+        return value * 60;
+    default:
+        return value;
+    }
 }
 
 const inv_published_set *inv_published_set_find(invit_problem problem, const char *distribution, int32_t size)

@@ -1,5 +1,6 @@
 /* invit eval ablation: the paper's variants, trained from nothing at equal compute. */
 #include "invit_lab.h"
+#include "base/names.h"
 #include "base/lines.h"
 #include "lab/eval/eval.h"
 
@@ -199,7 +200,7 @@ static invit_status run_variant(const invit_ablation_options *o, inv_comm *comm,
         char run[900];
         invit_train_result result = {0};
         if (!o->problem[p] || !has_column(o, p)) continue;
-        if ((size_t)snprintf(run, sizeof run, "%s/%s-%s", o->runs, p ? "cvrp" : "tsp",
+        if ((size_t)snprintf(run, sizeof run, "%s/%s-%s", o->runs, inv_problem_name((invit_problem)p),
                              inv_published_variants[v].name) >= sizeof run)
             return inv_fail(err, INVIT_ERR_ARGUMENT, "%s: name too long", o->runs);
         INV_CHECK(train_variant(o, v, p, run, &result, err));

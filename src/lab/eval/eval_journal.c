@@ -254,7 +254,8 @@ invit_status inv_journal_add(inv_journal *j, const inv_outcome *o, invit_error *
 /* 1: names the TSP model, 2: the CVRP model, 0: something else. */
 static int names_model(const char *word)
 {
-    return strncmp(word, "tsp-model=", 10) == 0 ? 1 : strncmp(word, "cvrp-model=", 11) == 0 ? 2 : 0;
+    if (strncmp(word, "tsp-model=", 10) == 0) return 1;
+    return strncmp(word, "cvrp-model=", 11) == 0 ? 2 : 0;
 }
 
 /* The words of both keys into `merged`. A model that only one of them names fits: a run over one problem may
@@ -269,8 +270,11 @@ static bool merge_keys(const char **theirs, const char **ours, char *merged)
         bool same = m == n && strncmp(*theirs, *ours, m) == 0, mine = b && (!a || b < a),
              other = a && (!b || a < b);
         if (!same && !mine && !other) return false;
-        sprintf(merged + strlen(merged), "%s%.*s", *merged ? " " : "", (int)(mine ? n : m),
-                mine ? *ours : *theirs);
+        if (*merged) strcat(merged, " ");
+        if (mine)
+            strncat(merged, *ours, n);
+        else
+            strncat(merged, *theirs, m);
         if (same || other) *theirs += m + ((*theirs)[m] == ' ');
         if (same || mine) *ours += n + ((*ours)[n] == ' ');
     }

@@ -136,6 +136,11 @@ static void instance_table(const inv_library *lib, invit_report *report, invit_p
         inv_table_note(t, "%s%s%s", source, source[0] && beside[0] ? " " : "", beside);
 }
 
+static double published_gap(const inv_library_item *x, int method)
+{
+    return x->published ? x->published->gap[method] : NAN;
+}
+
 static double bucket_mean(const inv_library *lib, const inv_bucket *b, int method, int32_t *count)
 {
     double sum = 0;
@@ -145,7 +150,7 @@ static double bucket_mean(const inv_library *lib, const inv_bucket *b, int metho
         if (!x->instance || x->instance->problem != b->problem || inv_library_size(x) < b->lowest ||
             inv_library_size(x) > b->highest)
             continue;
-        double gap = method < 0 ? x->outcome.gap : x->published ? x->published->gap[method] : NAN;
+        double gap = method < 0 ? x->outcome.gap : published_gap(x, method);
         if (isnan(gap)) continue;
         sum += gap;
         ++*count;
@@ -239,7 +244,7 @@ static invit_status comparison_table(const inv_library *lib, invit_report *repor
             const inv_library_item *x = &lib->item[i];
             if (!x->instance || x->instance->problem != problem) continue;
             ours[n] = x->outcome.gap;
-            other[n++] = chosen ? x->other : x->published ? x->published->gap[m] : NAN;
+            other[n++] = chosen ? x->other : published_gap(x, m);
         }
         int32_t rows = t->rows;
         INV_TRY(comparison_row(t, chosen ? lib->o->against : inv_published_method[m], ours, other, n, err));
@@ -319,7 +324,7 @@ static invit_status check_models(const inv_library *lib, invit_error *err)
     if (!without) return INVIT_OK;
     bool tsp = without->instance->problem == INVIT_TSP;
     return inv_fail(err, INVIT_ERR_ARGUMENT, "no model for %s, which %s is, among those given",
-                    tsp ? "TSP" : "CVRP", without->path);
+                    inv_problem_title(tsp ? INVIT_TSP : INVIT_CVRP), without->path);
 }
 
 static invit_status open_journals(inv_library *lib, invit_error *err)

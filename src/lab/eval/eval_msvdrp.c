@@ -386,7 +386,8 @@ static invit_status say_stopped(msvdrp_run *run, invit_error *err)
             if (!o->set[k] || !o->distribution[d]) continue;
             int32_t all = inv_size_classes[k].count, count = run->result[k][d].count;
             finished += run->result[k][d].finished;
-            asked += count ? count : o->limit > 0 && o->limit < all ? o->limit : all;
+            if (o->limit > 0 && o->limit < all) all = o->limit;
+            asked += count ? count : all;
         }
     return inv_comm_agree(run->comm, inv_stopped(finished, asked, err), err); /* rank 0 knows */
 }

@@ -1,6 +1,7 @@
 /* Side by side: this solver and other programs on the same instances, with the same limits, in one run. */
 #include "lab/eval/eval_peers.h"
 
+#include "base/names.h"
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/parallel.h"
@@ -207,8 +208,8 @@ static bool finished(const peers *s, const inv_library_item *x)
 static void instance_table(const peers *s, invit_report *report, invit_problem problem)
 {
     char title[96], name[96];
-    snprintf(title, sizeof title, "%s side by side, limit %g s: gap in percent",
-             problem == INVIT_TSP ? "TSP" : "CVRP", s->time[s->times - 1]);
+    snprintf(title, sizeof title, "%s side by side, limit %g s: gap in percent", inv_problem_title(problem),
+             s->time[s->times - 1]);
     inv_table *t = inv_report_table(report, title);
     inv_table_column(t, "instance", false);
     inv_table_column(t, "nodes", true);
@@ -252,7 +253,7 @@ static void limit_row(const peers *s, inv_table *t, invit_problem problem, int s
         count++;
     }
     inv_table_row(t);
-    inv_table_text(t, "%s", problem == INVIT_TSP ? "TSP" : "CVRP");
+    inv_table_text(t, "%s", inv_problem_title(problem));
     inv_table_text(t, "%s", solver ? s->external[solver - 1].name : s->own[problem]);
     inv_table_number(t, count ? cpu / count : NAN, 1);
     inv_table_number(t, count ? gap / count : NAN, 3);
@@ -292,7 +293,8 @@ static int32_t failure_table(const peers *s, invit_report *report)
         for (int k = 0; k < s->solvers; k++)
             for (int time = 0; time < s->times; time++) {
                 const inv_outcome *y = x->instance ? find(s, x, k, time) : NULL;
-                const char *why = y ? y->error : k + time == 0 ? unread : "";
+                const char *why = k + time == 0 ? unread : "";
+                if (y) why = y->error;
                 if (!why[0]) continue;
                 if (failures++ == 0) {
                     t = inv_report_table(report, "Failed");

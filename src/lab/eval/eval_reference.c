@@ -336,7 +336,10 @@ static invit_status gather_lines(making *m, inv_comm *comm, int32_t end, invit_e
             m->line[i] = NULL;
         }
         bool whole = inv_memory_stream_close(f, &text);
-        inv_comm_send(comm, whole ? text : "", whole ? size + 1 : 1); /* rank 0 waits for it */
+        if (whole)
+            inv_comm_send(comm, text, size + 1);
+        else
+            inv_comm_send(comm, "", 1); /* rank 0 waits for it */
         free(text);
         return whole ? INVIT_OK : inv_no_memory(err, size);
     }

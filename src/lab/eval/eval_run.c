@@ -1,4 +1,5 @@
 /* The run itself: solve, compare with the reference, write it down, go on. */
+#include "base/names.h"
 #include "base/hash.h"
 #include "base/cancel.h"
 #include "invit_lab.h"
@@ -36,7 +37,7 @@ invit_status inv_eval_key(const invit_eval_options *o, const char *what, char *k
         for (int p = 0; p < 2; p++)
             if (o->model[p])
                 snprintf(models + strlen(models), sizeof models - strlen(models), " %s-model=%016llx",
-                         p ? "cvrp" : "tsp",
+                         inv_problem_name((invit_problem)p),
                          (unsigned long long)inv_hash_bytes(INV_HASH_START, o->model[p]->param,
                                                             o->model[p]->params * sizeof(float)));
     int n =

@@ -109,7 +109,8 @@ int32_t inv_library_size(const inv_library_item *x)
 static int by_problem_and_size(const void *a, const void *b)
 {
     const inv_library_item *x = a, *y = b;
-    int p = x->instance ? (int)x->instance->problem : 2, q = y->instance ? (int)y->instance->problem : 2;
+    int p = x->instance ? (int)x->instance->problem : 2;
+    int q = y->instance ? (int)y->instance->problem : 2;
     if (p != q) return p - q;
     if (inv_library_size(x) != inv_library_size(y)) return inv_library_size(x) < inv_library_size(y) ? -1 : 1;
     int by_path = strcmp(x->path, y->path);

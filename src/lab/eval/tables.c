@@ -354,9 +354,10 @@ static json_t *table_json(const struct invit_report *report, const inv_table *t)
         json_t *row = json_object();
         for (int32_t c = 0; c < t->columns; c++) {
             const inv_cell *x = &t->cell[(size_t)r * (size_t)t->columns + (size_t)c];
-            json_t *v = x->is_number ? (isfinite(x->number) ? json_real(x->number) : json_null())
-                                     : (x->text ? json_string(x->text) : json_null());
-            json_object_set_new(row, t->column[c].name, v);
+            json_t *v = NULL;
+            if (x->is_number && isfinite(x->number)) v = json_real(x->number);
+            if (!x->is_number && x->text) v = json_string(x->text);
+            json_object_set_new(row, t->column[c].name, v ? v : json_null());
         }
         json_array_append_new(rows, row);
     }

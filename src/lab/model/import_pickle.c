@@ -297,7 +297,8 @@ static invit_status push_global(reader *r, const char *module, size_t module_len
         return INVIT_OK;
     }
     char what[200];
-    int a = (int)(module_length < 80 ? module_length : 80), b = (int)(length < 80 ? length : 80);
+    int a = (int)(module_length < 80 ? module_length : 80);
+    int b = (int)(length < 80 ? length : 80);
     char *put = what;
     put = memcpy(put, "it refers to ", 13), put += 13;
     for (int i = 0; i < a; i++) *put++ = module[i] >= ' ' && module[i] < 127 ? module[i] : '?';

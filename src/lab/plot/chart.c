@@ -24,7 +24,9 @@ static bool visible(const inv_chart *c, double x, double y)
 double inv_nice_step(double span, int ticks)
 {
     double raw = span / ticks, power = pow(10, floor(log10(raw))), ratio = raw / power;
-    return power * (ratio <= 1.0000001 ? 1 : ratio <= 2 ? 2 : ratio <= 5 ? 5 : 10);
+    if (ratio <= 1.0000001) return power;
+    if (ratio <= 2) return 2 * power;
+    return ratio <= 5 ? 5 * power : 10 * power;
 }
 
 static void find_range(const inv_chart *c, axis *ax, axis *ay)
@@ -79,7 +81,8 @@ static int find_ticks(const axis *a, int most, double *tick, int room)
             }
         return count;
     }
-    double low = a->log ? pow(10, a->low) : a->low, high = a->log ? pow(10, a->high) : a->high;
+    double low = a->log ? pow(10, a->low) : a->low;
+    double high = a->log ? pow(10, a->high) : a->high;
     double step = inv_nice_step(high - low, most);
     for (double v = ceil(low / step - 1e-9) * step; v <= high + 1e-9 * step && count < room; v += step)
         tick[count++] = fabs(v) < 1e-9 * step ? 0 : v;
@@ -212,7 +215,9 @@ static void draw_legend(cairo_t *cr, const inv_chart *c, const axis *ax, const a
 void inv_chart_draw(cairo_t *cr, double x, double y, double width, double height, const inv_chart *c)
 {
     axis ax = {.log = c->log_x, .from = x + 58, .to = x + width - 14};
-    axis ay = {.log = c->log_y, .from = y + height - (c->x_label ? 38 : 24), .to = y + (c->title ? 34 : 12)};
+    axis ay = {.log = c->log_y, .from = y + height - 24, .to = y + 12};
+    if (c->x_label) ay.from -= 14;
+    if (c->title) ay.to += 22;
     if (c->y_label) ay.to += c->title ? 12 : 10;
     find_range(c, &ax, &ay);
     if (c->title) {

@@ -216,7 +216,8 @@ static invit_status smoothed(const curve *c, curve *out, invit_error *err)
 {
     int32_t half = c->count / 80;
     for (int32_t i = 0; i < c->count; i++) {
-        int32_t from = i - half > 0 ? i - half : 0, to = i + half < c->count - 1 ? i + half : c->count - 1;
+        int32_t from = i - half > 0 ? i - half : 0;
+        int32_t to = i + half < c->count - 1 ? i + half : c->count - 1;
         double sum = 0;
         for (int32_t k = from; k <= to; k++) sum += c->y[k];
         INV_CHECK(curve_add(out, c->x[i], sum / (to - from + 1), err));

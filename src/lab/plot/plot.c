@@ -1,5 +1,6 @@
 /* Pictures of instances and solutions. */
 #include "invit_lab.h"
+#include "base/names.h"
 #include "lab/plot/map.h"
 
 #include <math.h>
@@ -31,10 +32,11 @@ static void draw_header(cairo_t *cr, const invit_instance *p, const invit_soluti
 {
     char facts[512], buffer[32], capacity[32], length[64];
     bool cvrp = p->problem == INVIT_CVRP;
-    const char *title = o->title ? o->title : p->name[0] ? p->name : cvrp ? "CVRP" : "TSP";
+    const char *title = p->name[0] ? p->name : inv_problem_title(p->problem);
+    if (o->title) title = o->title;
     inv_set_color(cr, inv_ink, 1);
     inv_draw_text(cr, MARGIN, 28, 0, 17, true, title);
-    int at = snprintf(facts, sizeof facts, "%s · %s %s", cvrp ? "CVRP" : "TSP",
+    int at = snprintf(facts, sizeof facts, "%s · %s %s", inv_problem_title(p->problem),
                       inv_grouped(p->n - cvrp, buffer), cvrp ? "customers" : "nodes");
     if (cvrp)
         at += snprintf(facts + at, sizeof facts - (size_t)at, " · capacity %s",
@@ -119,7 +121,8 @@ static invit_status plot(const invit_instance *p, const invit_solution *s, const
     if (isnan(o.best_known) && invit_best_known(p->name, &known)) o.best_known = known;
     double factor = o.width / PAGE_WIDTH, inner = PAGE_WIDTH - 2 * MARGIN;
     double map_height = inv_map_height(p, inner), height = HEADER + map_height + MARGIN;
-    double scale = o.scale > 0 ? o.scale : p->n > RASTER_ABOVE ? 4 : 2;
+    double scale = p->n > RASTER_ABOVE ? 4 : 2;
+    if (o.scale > 0) scale = o.scale;
     inv_canvas c;
     INV_CHECK(file ? inv_canvas_begin(path, file, o.width, height * factor, scale, &c, err)
                    : inv_canvas_open(path, o.width, height * factor, scale, &c, err));

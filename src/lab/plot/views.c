@@ -216,12 +216,13 @@ static void draw_legend(const scene *s, cairo_t *cr, double y)
     double x = MARGIN;
     char text[64];
     static const char *const name[] = {"last node", "start", "visited", "to visit"};
+    static const int color[] = {1, 2, 0}; /* of the palette; what is to be visited is in ink */
     for (int k = 0; k < 4; k++) {
         if (k == 1 && s->p->problem == INVIT_CVRP) continue;
         if (k == 3)
             inv_set_color(cr, inv_ink, 0.55);
         else
-            inv_set_color(cr, inv_palette[k == 0 ? 1 : k == 1 ? 2 : 0], 1);
+            inv_set_color(cr, inv_palette[color[k]], 1);
         draw_dot(cr, x + 4, y - 4, k < 2 ? 5 : 3);
         inv_set_color(cr, inv_grey, 1);
         x += 16 + inv_draw_text(cr, x + 14, y, 0, 11, false, name[k]) + 16;

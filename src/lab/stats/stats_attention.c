@@ -158,11 +158,12 @@ static invit_status embed(const encoder *e, const inv_state *s, tokens *t, invit
     if (!t->pos || !t->h) return inv_no_memory(err, (size_t)t->count * (size_t)d * sizeof *t->h);
     inv_view_frame f = inv_frame_of_view(&e->m->config, s, n);
     for (int32_t i = 0; i < t->count; i++) {
-        const float *xy = i < n ? s->xy + 2 * i : i == n ? s->last : s->first;
+        const float *xy = i == n ? s->last : s->first;
+        const char *name = i == n ? "input_emb_for_last" : "input_emb_for_first";
+        if (i < n) xy = s->xy + 2 * i, name = "input_emb";
         float x[3] = {0, 0, i < n && s->demand ? s->demand[i] : s->load};
         inv_view_point(&e->m->config, &f, xy, i > n, x);
         t->pos[2 * i] = x[0], t->pos[2 * i + 1] = x[1];
-        const char *name = i < n ? "input_emb" : i == n ? "input_emb_for_last" : "input_emb_for_first";
         affine(tensor(e, "%s.weight", name), tensor(e, "%s.bias", name), x, d, cvrp && i <= n ? 3 : 2,
                t->h + (size_t)i * (size_t)d);
     }

@@ -2,6 +2,7 @@
  * (float), demand of each node (int32, CVRP), number of entries (int32) and the order (int32). Numbers in the
  * machine's own order. */
 #include "lab/train/data/label_file.h"
+#include "base/names.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -147,7 +148,8 @@ static invit_status check_head(const inv_label_file *f, invit_error *err)
     int32_t problem = int_at(f, sizeof inv_label_magic);
     if (problem != (int32_t)f->problem)
         return inv_fail(err, INVIT_ERR_INPUT, "%s holds %s labels, this run is for %s", f->path,
-                        problem == INVIT_TSP ? "tsp" : "cvrp", f->problem == INVIT_TSP ? "tsp" : "cvrp");
+                        inv_problem_name((invit_problem)problem),
+                        inv_problem_name((invit_problem)f->problem));
     return INVIT_OK;
 }
 

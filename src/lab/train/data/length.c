@@ -20,6 +20,7 @@ double inv_length_so_far(const invit_instance *p, const int32_t *order, int32_t 
 
 double inv_order_length(const invit_instance *p, const int32_t *order, int32_t count)
 {
-    int32_t home = p->problem == INVIT_CVRP ? 0 : order[0], last = count > 0 ? order[count - 1] : home;
+    int32_t home = p->problem == INVIT_CVRP ? 0 : order[0];
+    int32_t last = count > 0 ? order[count - 1] : home;
     return inv_length_so_far(p, order, count) + inv_straight(p, last, home);
 }

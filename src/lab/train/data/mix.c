@@ -91,12 +91,16 @@ static int32_t draw_between(int32_t low, int32_t high, inv_rng *rng)
     double u = inv_rng_double(rng);
     if (low == high) return low;
     int32_t x = (int32_t)floor(low * pow((high + 1.0) / low, u));
-    return x < low ? low : x > high ? high : x;
+    if (x < low) return low;
+    return x < high ? x : high;
 }
 
 int32_t inv_published_capacity(int32_t customers)
 {
-    return customers < 20 ? 20 : customers < 50 ? 30 : customers < 100 ? 40 : 50;
+    static const int32_t below[] = {20, 50, 100}, capacity[] = {20, 30, 40, 50};
+    int i = 0;
+    while (i < 3 && customers >= below[i]) i++;
+    return capacity[i];
 }
 
 invit_status inv_mix_draw(const inv_mix *m, inv_rng *rng, invit_instance **out, invit_error *err)

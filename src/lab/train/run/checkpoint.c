@@ -9,6 +9,7 @@
  */
 #include "lab/train/run/trainer.h"
 
+#include "base/names.h"
 #include "base/file.h"
 #include "base/outfile.h"
 
@@ -211,7 +212,8 @@ static invit_status check_header(const inv_trainer *t, const header *h, const ch
                         "%s was written by another version or on another kind of machine", path);
     if (h->problem != mine.problem)
         return inv_fail(err, INVIT_ERR_INPUT, "%s is of a %s run, this one is for %s", path,
-                        h->problem == INVIT_TSP ? "tsp" : "cvrp", mine.problem == INVIT_TSP ? "tsp" : "cvrp");
+                        inv_problem_name((invit_problem)h->problem),
+                        inv_problem_name((invit_problem)mine.problem));
     if (h->state_views != mine.state_views || h->action_k != mine.action_k ||
         memcmp(h->state_k, mine.state_k, sizeof mine.state_k) != 0)
         return inv_fail(err, INVIT_ERR_INPUT, "%s has %d state view(s), k %d %d .., this run %d, k %d %d ..",

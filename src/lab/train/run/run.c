@@ -271,7 +271,9 @@ static invit_status validate(run *r, double progress, invit_error *err)
     if (any && inv_train_cancelled(t)) return INVIT_OK;
     s->validated = progress;
     if (!any) return INVIT_OK;
-    double score = (isnan(s->small_gap) ? 0 : s->small_gap) + (isnan(s->large_gap) ? 0 : s->large_gap);
+    double score = 0;
+    if (!isnan(s->small_gap)) score += s->small_gap;
+    if (!isnan(s->large_gap)) score += s->large_gap;
     INV_CHECK(log_validation(r, cost, err));
     if (!(score < s->best)) return INVIT_OK;
     s->best = score;

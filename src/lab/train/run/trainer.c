@@ -1,5 +1,6 @@
 #include "lab/train/run/trainer.h"
 
+#include "base/names.h"
 #include "base/parallel.h"
 #include "lab/train/run/evaluation.h"
 
@@ -59,8 +60,8 @@ static invit_status init_weights(inv_trainer *t, invit_error *err)
             "%s holds another model: %s, width %d, %d state view(s), k %d, layers %d, %d and %d; this run "
             "has "
             "%s, width %d, %d state view(s), k %d, layers %d, %d and %d (action, state, decoder)",
-            t->task.o->init, a->problem == INVIT_TSP ? "tsp" : "cvrp", a->dim, a->state_views, a->action_k,
-            a->action_layers, a->state_layers, a->decoder_layers, b->problem == INVIT_TSP ? "tsp" : "cvrp",
+            t->task.o->init, inv_problem_name((invit_problem)a->problem), a->dim, a->state_views, a->action_k,
+            a->action_layers, a->state_layers, a->decoder_layers, inv_problem_name((invit_problem)b->problem),
             b->dim, b->state_views, b->action_k, b->action_layers, b->state_layers, b->decoder_layers);
     invit_model_destroy(m);
     return status;
@@ -75,8 +76,8 @@ static invit_status load_teacher(inv_trainer *t, invit_error *err)
     if (a->problem != b->problem || a->action_k != b->action_k || inv_largest_view(a) > inv_largest_view(b))
         return inv_fail(err, INVIT_ERR_INPUT,
                         "--distill %s: a %s model with views of %d to %d nodes; this run has %s, %d to %d",
-                        path, a->problem == INVIT_TSP ? "tsp" : "cvrp", a->action_k, inv_largest_view(a),
-                        b->problem == INVIT_TSP ? "tsp" : "cvrp", b->action_k, inv_largest_view(b));
+                        path, inv_problem_name((invit_problem)a->problem), a->action_k, inv_largest_view(a),
+                        inv_problem_name((invit_problem)b->problem), b->action_k, inv_largest_view(b));
     return inv_prepared_create(t->teacher, INV_EXACT, &t->prepared_teacher, err);
 }
 
