@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TELL_EVERY 0.1 /* seconds between two better lengths that are told */
+
 enum { PART_NODES = 100, PART_ROLLOUTS = 8 };
 
 /* A part taken out: an instance of its own, and what its nodes are called outside. */
@@ -244,7 +246,7 @@ invit_status inv_reconstruct(const invit_instance *p, const inv_config *config, 
                     : rebuild_routes(&w, solution, &length, err));
         part_reset(&w.part);
         double elapsed = inv_now() - began;
-        if (length < before && o->on_better && elapsed - told > 0.1)
+        if (length < before && o->on_better && elapsed - told > TELL_EVERY)
             o->on_better(o->on_better_user, told = elapsed, length);
         inv_show(o, &shown, length, *solution);
         if (o->control && o->control->progress) {

@@ -16,6 +16,13 @@
 
 /* MAX_STATES bounds the slots of wide beams, ASK what the policy is asked about between two looks at the clock. */
 enum { MAX_BATCH = 32, MAX_STATES = 1024, ASK = 256 };
+#define PROGRESS_EVERY  0.1  /* seconds                                                          */
+#define DEPOT_DECISIONS 1.2  /* CVRP: decisions per customer, those for the depot included       */
+#define TRUSTED_FROM    0.05 /* of the time: before, the pace is too poor a guess to give up by  */
+/* What measured best, see inv_choose_decoding. */
+#define TEMPERATURE      0.7
+#define MOST_TEMPERATURE 1.5
+#define COOLING          10 /* with canonical frames: the temperature is this / sqrt(n) */
 
 typedef struct slot {
     int32_t rollout; /* its number, -1 when idle                     */
@@ -92,7 +99,7 @@ void inv_choose_decoding(const invit_instance *p, const inv_config *c, inv_rollo
     if (!c->canonical_frame) differ = o->rollouts;
     o->greedy = small ? 1 : differ;
     o->decode = o->greedy < o->rollouts ? INV_DECODE_SAMPLE : INV_DECODE_GREEDY;
-    o->temperature = c->canonical_frame ? fmin(1.5, 10 / sqrt((double)p->n)) : 0.7;
+    o->temperature = c->canonical_frame ? fmin(MOST_TEMPERATURE, COOLING / sqrt((double)p->n)) : TEMPERATURE;
 }
 
 /* ---- slots --------------------------------------------------------------------------------------------- */
@@ -145,7 +152,7 @@ static bool slot_done(const slot *s)
 /* States the slot still has to ask about, or the most it can be for a beam. */
 static double slot_left(const slot *s, const engine *t)
 {
-    double returns = t->p->problem == INVIT_CVRP ? 1.2 : 1; /* the depot takes a decision too */
+    double returns = t->p->problem == INVIT_CVRP ? DEPOT_DECISIONS : 1;
     return returns * (double)inv_walk_left(s->walk[0]) * s->width;
 }
 
@@ -351,7 +358,7 @@ static void keep_deadline(worker *m)
     double now = inv_now(), budget = t->o->deadline - t->began, spent = now - t->began;
     /* A beam widens manyfold at each of its first steps: it cannot wait for a good guess. */
     int enough = t->width > 1 ? 2 : 4;
-    if (t->o->deadline == INFINITY || m->steps < enough || spent < 0.05 * budget) return;
+    if (t->o->deadline == INFINITY || m->steps < enough || spent < TRUSTED_FROM * budget) return;
     for (;;) {
         double left = 0, whole = 0;
         int32_t busy = 0;
@@ -395,7 +402,7 @@ static void show_progress(engine *t)
     const invit_control *c = t->o->control;
     if (!c || !c->progress || pthread_mutex_trylock(&t->lock) != 0) return;
     double now = inv_now();
-    if (now - t->last_progress > 0.1) {
+    if (now - t->last_progress > PROGRESS_EVERY) {
         t->last_progress = now;
         int64_t decisions = atomic_load(&t->decisions);
         double whole = (double)t->p->n * t->o->rollouts * t->width;

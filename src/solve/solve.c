@@ -17,6 +17,17 @@
 #include <string.h>
 
 enum { MAX_ROLLOUTS = 1 << 20, MAX_BEAM = 4096 };
+/* Of the time for rollouts: local search makes more of a second than another rollout does, so it gets most, unless the caller
+ * said how many rollouts there are to be. */
+#define ROLLOUT_SHARE       0.1
+#define ROLLOUT_SHARE_ASKED 0.5
+#define ROLLOUT_GRACE                                                                                        \
+    0.5 /* a rollout that is nearly through may take so much longer, as a share of its time */
+#define FASTEST_DECISION                                                                                     \
+    5e-6 /* seconds: nobody decides faster, so on a huge instance rollouts do not even begin  */
+/* Checking and handing over take time too: seconds, and passes over the solution. */
+#define HANDING_OVER_SECONDS 0.002
+#define HANDING_OVER_PASSES  6
 /* Of the time, at most, for getting along with the vehicles there are. */
 #define SAVING_SHARE 0.6
 
@@ -105,10 +116,9 @@ static invit_status construct_invit(run *r, invit_error *err)
     invit_status status = INVIT_OK;
     inv_index *index = NULL;
     inv_prepared *weights = NULL;
-    /* Local search makes more of a second than another rollout does, so it gets most of the time. */
-    double now = inv_now(), share = (r->deadline - now) * (r->o.rollouts > 0 ? 0.5 : 0.1);
-    /* Nobody decides in less than 5 us: on a huge instance do not even begin. */
-    if (share < 5e-6 * (double)r->p->n) return INVIT_OK;
+    double part = r->o.rollouts > 0 ? ROLLOUT_SHARE_ASKED : ROLLOUT_SHARE;
+    double now = inv_now(), share = (r->deadline - now) * part;
+    if (share < FASTEST_DECISION * (double)r->p->n) return INVIT_OK;
     INV_TRY(inv_index_create(r->p, &index, err));
     INV_TRY(inv_prepared_create(r->model, INV_PURPOSE_INT8, &weights, err));
     int64_t stops = r->p->n - (r->p->problem == INVIT_CVRP ? 1 : 0);
@@ -119,7 +129,7 @@ static invit_status construct_invit(run *r, invit_error *err)
                              .seed = r->o.seed,
                              .threads = r->o.threads,
                              .deadline = now + share,
-                             .grace = 0.5,
+                             .grace = ROLLOUT_GRACE,
                              .control = &r->control,
                              .step = r->o.step,
                              .step_user = r->o.step_user};
@@ -233,8 +243,7 @@ static invit_status improve(run *r, invit_error *err)
                              .on_better_user = r,
                              .on_solution = r->o.better && r->o.with_solution ? pass_on_solution : NULL,
                              .on_solution_user = r};
-    /* Checking and handing over take some time too: a few passes over the solution. */
-    o.deadline -= 0.002 + 6 * r->pass_seconds;
+    o.deadline -= HANDING_OVER_SECONDS + HANDING_OVER_PASSES * r->pass_seconds;
     if (r->o.improve == INV_IMPROVE_SEARCH || !inv_is_plain(r->p)) return search(r, &o, err);
     if (r->o.improve == INV_IMPROVE_NEURAL) return rebuild(r, &o, err);
     /* Both in turn: a round of search, then parts of what it found are rebuilt, and search gets the last

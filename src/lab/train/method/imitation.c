@@ -68,6 +68,8 @@ bool inv_imitation_refills(const inv_train_task *task, const inv_lane *lane)
 
 /* ---- demonstrations ------------------------------------------------------------------------------------- */
 
+enum { GROUP_NODES = 2000 }; /* of a group's instances: more in a row would make the replay buffer uneven */
+
 /* Draws instances for one group: enough to roll in together, few enough to keep the buffer mixed. */
 static invit_status draw_group(inv_imitation *m, inv_lane *lane, int32_t *count, invit_error *err)
 {
@@ -75,7 +77,7 @@ static invit_status draw_group(inv_imitation *m, inv_lane *lane, int32_t *count,
     inv_group *g = &m->group;
     int32_t nodes = 0;
     *count = 0;
-    while (*count < INV_GROUP && nodes < 2000) {
+    while (*count < INV_GROUP && nodes < GROUP_NODES) {
         int32_t i = *count;
         if (task->labels) {
             m->record[i] = (int64_t)(inv_rng_double(&lane->rng) * (double)inv_label_file_count(task->labels));
