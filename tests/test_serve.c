@@ -52,6 +52,11 @@ static void answers_the_simple_calls(void **state)
     expect(*state, "POST", "/v1/solve", JSON,
            "{\"instance\":{\"coords\":[[0,0],[1,0],[0,1]],\"demands\":[0,3,3],\"capacity\":5},\"time\":0}",
            200, "\"problem\":\"cvrp\""); /* demands say what it is */
+    expect(*state, "POST", "/v1/solve", JSON,
+           "{\"instance\":{\"coords\":[[0,0],[1,1],[1,0],[0,1],[2,2]]},\"iterations\":50,\"rollouts\":1}",
+           200, "\"tour\":[1,"); /* ends by itself, without a time */
+    expect(*state, "POST", "/v1/solve", JSON, "{\"instance\":{\"coords\":[[0,0],[1,1]]},\"iterations\":-1}",
+           422, "\\\"iterations\\\" must be");
 }
 
 #define TWENTY_BYTES "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"
@@ -105,7 +110,7 @@ static void refuses_what_is_wrong(void **state)
         {"POST", "/v1/generate", JSON, "{\"distribution\": \"spiral\"}", 422, "uniform, clustered"},
         {"POST", "/v1/generate", JSON, "{\"n\": 3}", 422, "\\\"n\\\" is not known"},
         {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2]]}, \"tiem\": 1}", 422,
-         "time rollouts"},
+         "time iterations"},
         {"POST", "/v1/solve", JSON, "{\"" LONG_NAME "\": 1}", 422, "is not known here"},
         {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2]], \"demand\": [0]}}", 422,
          "is not known"},

@@ -8,7 +8,7 @@
 int inv_threads(int wanted)
 {
     if (wanted > 0) return wanted;
-#ifdef CPU_COUNT
+#if defined(CPU_COUNT) && !defined(__EMSCRIPTEN__)
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
 #endif

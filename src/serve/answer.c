@@ -1,6 +1,7 @@
 /* Answers: made by a call on any thread, sent by the polling one. */
 #include "serve/assets.h"
 #include "serve/calls.h"
+#include "serve/wire.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,23 +91,10 @@ void serve_json(request *r, unsigned status, json_t *object)
     if (text) serve_answer(r, status, "application/json", text, strlen(text));
 }
 
-/* Messages quote what they were given, which need not be UTF-8, or may be cut within a character. */
-json_t *serve_readable(const char *message)
-{
-    json_t *text = json_string(message);
-    if (text) return text;
-    char plain[sizeof((invit_error *)0)->message];
-    snprintf(plain, sizeof plain, "%s", message);
-    for (char *at = plain; *at; at++)
-        if ((unsigned char)*at >= 0x80) *at = '?';
-    return json_string(plain);
-}
-
 void serve_error(request *r, unsigned status, const char *message)
 {
-    serve_json(
-        r, status,
-        json_pack("{s:{s:i, s:o}}", "error", "status", (int)status, "message", serve_readable(message)));
+    serve_json(r, status,
+               json_pack("{s:{s:i, s:o}}", "error", "status", (int)status, "message", wire_text(message)));
 }
 
 void serve_page(request *r, const char *name)

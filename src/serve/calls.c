@@ -2,7 +2,7 @@
 #include "serve/calls.h"
 
 #include "base/lines.h"
-#include "base/names.h"
+#include "serve/requests.h"
 #include "serve/wire.h"
 
 #include <math.h>
@@ -102,25 +102,13 @@ static invit_status read_request(const request *r, const json_t *o, bool synchro
                                  invit_error *err)
 {
     const serve_options *limit = r->server->options;
-    int64_t rollouts, seed;
-    double longest = synchronous ? limit->sync_time : limit->max_time;
-    invit_status status = wire_only(o, "instance time rollouts seed watch start locked", err);
+    invit_status status =
+        synchronous ? check_synchronous(json_object_get(o, "instance"), limit, err) : INVIT_OK;
     if (status == INVIT_OK)
-        status = wire_number(o, "time", 0, longest, longest < 2 ? longest : 2, &out->time, err);
-    if (status == INVIT_OK) status = wire_integer(o, "rollouts", 1, 1024, 0, &rollouts, err);
-    if (status == INVIT_OK) status = wire_integer(o, "seed", 0, INT64_MAX, 1, &seed, err);
-    const json_t *instance = json_object_get(o, "instance");
-    if (status == INVIT_OK && synchronous) status = check_synchronous(instance, limit, err);
-    if (status == INVIT_OK) status = wire_read_instance(instance, limit->max_nodes, &out->instance, err);
-    if (status == INVIT_OK) status = plan_read(o, out->instance, limit->max_nodes, &out->plan, err);
-    if (status != INVIT_OK) return status;
-    out->rollouts = (int)rollouts;
-    out->limit =
-        longest + 1; /* the solver keeps the time it is given; this is for construction without one */
-    out->seed = (uint64_t)seed;
-    out->client = connection_client(r->from);
-    out->watch = json_is_true(json_object_get(o, "watch"));
-    return INVIT_OK;
+        status =
+            request_solve(o, limit->max_nodes, synchronous ? limit->sync_time : limit->max_time, out, err);
+    if (status == INVIT_OK) out->client = connection_client(r->from);
+    return status;
 }
 
 /* Reads the body and puts the job into the queue. NULL with the answer made when that was not possible. */
@@ -141,8 +129,7 @@ static job *submit(request *r, bool synchronous)
         serve_error(r, 503, err.message);
     else if (status != INVIT_OK)
         refuse(r, &err);
-    invit_instance_destroy(wanted.instance);
-    plan_destroy(&wanted.plan);
+    job_request_destroy(&wanted);
     return j;
 }
 
@@ -168,66 +155,14 @@ void call_generate(request *r)
     json_t *o = body_object(r);
     if (!o) return;
     invit_error err = {.message = "out of memory"};
-    const char *problem = json_string_value(json_object_get(o, "problem"));
-    const char *wanted = json_string_value(json_object_get(o, "distribution"));
-    invit_generate_options options = invit_generate_defaults();
-    int64_t size, seed, capacity;
-    int distribution = -1;
-    for (int d = INVIT_UNIFORM; d <= INVIT_IMPLOSION; d++)
-        if (strcmp(wanted ? wanted : "uniform", inv_distribution_name((invit_distribution)d)) == 0)
-            distribution = d;
-    invit_status status = wire_only(o, "problem distribution size seed capacity", &err);
-    if (status == INVIT_OK)
-        status = wire_integer(o, "size", 1, r->server->options->max_nodes - 1, 100, &size, &err);
-    if (status == INVIT_OK) status = wire_integer(o, "seed", 0, INT64_MAX, 1, &seed, &err);
-    if (status == INVIT_OK)
-        status =
-            wire_integer(o, "capacity", options.demand_max, INT32_MAX, options.capacity, &capacity, &err);
-    bool cvrp = problem && strcmp(problem, "cvrp") == 0;
-    if (status == INVIT_OK && json_object_get(o, "problem") && !cvrp &&
-        (!problem || strcmp(problem, "tsp") != 0)) {
-        status = INVIT_ERR_INPUT;
-        snprintf(err.message, sizeof err.message, "\"problem\" must be tsp or cvrp");
-    }
-    if (status == INVIT_OK && distribution < 0) {
-        status = INVIT_ERR_INPUT;
-        snprintf(err.message, sizeof err.message,
-                 "\"distribution\" must be uniform, clustered, explosion or implosion");
-    }
     invit_instance *p = NULL;
-    if (status == INVIT_OK) {
-        options.capacity = capacity;
-        status = invit_generate_with(cvrp ? INVIT_CVRP : INVIT_TSP, (invit_distribution)distribution, size,
-                                     (uint64_t)seed, 0, &options, &p, &err);
-    }
-    err.code = status;
-    if (status == INVIT_OK)
+    err.code = request_generate(o, r->server->options->max_nodes, &p, &err);
+    if (err.code == INVIT_OK)
         serve_instance(r, p);
     else
         refuse(r, &err);
     invit_instance_destroy(p);
     body_release_object(r, o);
-}
-
-/* The first instance of the body, called as ?name= says in messages; the capacity, if any, is for tables that
- * do not say theirs. */
-static invit_status parse(const request *r, const char *name, int64_t capacity, invit_instance **out,
-                          invit_error *err)
-{
-    invit_reader *reader = NULL;
-    *out = NULL;
-    invit_status status = invit_reader_open_memory(r->body, r->length, name, &reader, err);
-    if (status == INVIT_OK && capacity > 0 && invit_reader_format(reader) == INVIT_FORMAT_CSV)
-        invit_reader_set_capacity(reader, capacity);
-    if (status == INVIT_OK) status = invit_reader_next(reader, out, err);
-    invit_reader_close(reader);
-    return status;
-}
-
-/* The reader's message for a table with demands and no capacity names the option that gives one. */
-static bool asks_for_capacity(const invit_error *err)
-{
-    return strstr(err->message, "(--capacity)") != NULL;
 }
 
 /* What the file is called; no control characters, which messages would carry. */
@@ -241,18 +176,18 @@ static void get_file_name(const request *r, char *name, size_t room)
 
 static void refuse_file(request *r, const invit_error *err)
 {
-    if (!asks_for_capacity(err))
+    if (!request_needs_capacity(err))
         refuse(r, err);
     else
         serve_json(r, 422,
                    json_pack("{s:{s:i, s:o, s:s}}", "error", "status", 422, "message",
-                             serve_readable(err->message), "needs", "capacity"));
+                             wire_text(err->message), "needs", "capacity"));
 }
 
 /* Any format the library reads. What the file says goes before ?capacity=. */
 void call_parse(request *r)
 {
-    invit_error err = {.message = "the body is empty; send the text of an instance file"};
+    invit_error err = {.message = "out of memory"};
     invit_instance *p = NULL;
     const char *given = MHD_lookup_connection_value(r->connection, MHD_GET_ARGUMENT_KIND, "capacity");
     long long capacity = given ? strtoll(given, NULL, 10) : 0;
@@ -263,16 +198,8 @@ void call_parse(request *r)
         serve_error(r, 503, no_memory_now);
         return;
     }
-    invit_status status = r->length ? parse(r, name, 0, &p, &err) : INVIT_ERR_INPUT;
-    if (status == INVIT_ERR_INPUT && asks_for_capacity(&err) && capacity > 0 && capacity <= INT32_MAX)
-        status = parse(r, name, capacity, &p, &err);
-    if (status == INVIT_OK && (!p || invit_instance_nodes(p) > r->server->options->max_nodes)) {
-        status = INVIT_ERR_INPUT;
-        snprintf(err.message, sizeof err.message,
-                 p ? "the instance has more nodes than this server takes" : "the body holds no instance");
-    }
-    err.code = status;
-    if (status == INVIT_OK)
+    err.code = request_parse(r->body, r->length, name, capacity, r->server->options->max_nodes, &p, &err);
+    if (err.code == INVIT_OK)
         serve_instance(r, p);
     else
         refuse_file(r, &err);

@@ -80,8 +80,7 @@ void serve_kept(request *r, unsigned status, const char *type, const char *body,
 void serve_json(request *r, unsigned status, json_t *object); /* takes object */
 void serve_error(request *r, unsigned status, const char *message);
 void serve_stream(request *r, const char *type, struct MHD_Response *response);
-json_t *serve_readable(const char *message); /* as a JSON text, whatever its bytes are */
-enum MHD_Result serve_send(request *r);      /* what a call has made                   */
+enum MHD_Result serve_send(request *r); /* what a call has made                   */
 
 void serve_page(request *r, const char *name); /* an embedded file of web/ */
 

@@ -1,29 +1,14 @@
 /* The solution as a file. */
 #include "serve/calls.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* In the format of that ending ("tour", "sol", "geojson", "csv", "svg"), to be freed. */
 static invit_status write_solution(const job *j, const invit_solution *s, const char *ending, char **text,
                                    size_t *length, invit_error *err)
 {
-    const invit_instance *p = job_instance(j);
-    char name[32];
-    snprintf(name, sizeof name, ".%s", ending);
-    if (strcmp(ending, "svg") == 0) return invit_plot_memory(p, s, name, NULL, text, length, err);
-    invit_check_result found;
-    invit_writer *w;
-    invit_status status = invit_check(p, s, &found, err);
-    if (status == INVIT_OK) status = invit_writer_open_memory(text, length, &w, err);
-    if (status != INVIT_OK) return status;
-    status = invit_writer_solution(w, p, s, invit_solution_format_for(name, invit_instance_problem(p)),
-                                   &(invit_solution_info){.length = found.length, .seconds = NAN}, err);
-    if (status == INVIT_OK) return invit_writer_close(w, err);
-    invit_writer_abandon(w);
-    return status;
+    if (strcmp(ending, "svg") != 0) return request_write(job_instance(j), s, ending, text, length, err);
+    return invit_plot_memory(job_instance(j), s, ".svg", NULL, text, length, err);
 }
 
 void call_download(request *r)

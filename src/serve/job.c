@@ -9,8 +9,7 @@
 static void job_free(job *j)
 {
     budget_give(j->pool->budget, j->bytes);
-    invit_instance_destroy(j->request.instance);
-    plan_destroy(&j->request.plan);
+    job_request_destroy(&j->request);
     invit_solution_destroy(j->solution);
     free(j->status);
     for (size_t i = 0; i < j->events; i++) free(j->event[i]);

@@ -1,4 +1,5 @@
 /* The bounded queue, whose turn it is, and the workers that solve. */
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "serve/jobs.h"
@@ -87,7 +88,7 @@ void job_pool_look_after(job_pool *pool)
     pthread_mutex_lock(&pool->lock);
     bool waited_for = somebody_waits_locked(pool);
     for (job *j = pool->jobs; j; j = j->next) {
-        if (j->state != JOB_RUNNING || job_has_cancel(j)) continue;
+        if (j->state != JOB_RUNNING || inv_flag_set(&j->cancel)) continue;
         j->late = t - j->started > j->request.limit;
         if (j->late || (waited_for && j->abandoned && t - j->left > PATIENCE)) job_set_cancel(j);
     }
@@ -127,9 +128,9 @@ static void *work(void *p)
             snprintf(j->error.message, sizeof j->error.message,
                      "there was no solution within the %g s this server allows", j->request.limit);
         job_finish_locked(j,
-                          job_has_cancel(j) && !j->late ? JOB_CANCELLED
-                          : result                      ? JOB_DONE
-                                                        : JOB_FAILED,
+                          inv_flag_set(&j->cancel) && !j->late ? JOB_CANCELLED
+                          : result                             ? JOB_DONE
+                                                               : JOB_FAILED,
                           result);
         free(result);
         job_release_locked(j);

@@ -3,7 +3,7 @@
 #define INVIT_SERVE_JOBS_H
 
 #include "serve/budget.h"
-#include "serve/plan.h"
+#include "serve/requests.h"
 #include "serve/serve.h"
 
 #include <jansson.h>
@@ -12,18 +12,6 @@ typedef enum job_state { JOB_QUEUED, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_CANC
 
 typedef struct job job;
 typedef struct job_pool job_pool;
-
-/* What a job was asked to do. The pool takes instance and plan over. */
-typedef struct job_request {
-    invit_instance *instance;
-    int rollouts; /* 0: the default for the size */
-    double time;
-    double limit; /* seconds after which it is stopped whatever it asked for */
-    uint64_t seed;
-    bool watch;      /* record decisions and intermediate solutions for a viewer */
-    plan plan;       /* routes to start from, and those that stay                */
-    uint64_t client; /* whose share of the queue it takes                        */
-} job_request;
 
 typedef struct job_counts {
     int64_t submitted, refused, finished, failed, cancelled, nodes;

@@ -1,23 +1,11 @@
-/* Shared by the queue (jobs.c), one job (job.c) and its solving (solve.c). */
+/* Shared by the queue (jobs.c) and one job (job.c). */
 #ifndef INVIT_SERVE_JOBS_INTERNAL_H
 #define INVIT_SERVE_JOBS_INTERNAL_H
 
 #include "serve/jobs.h"
+#include "serve/solve.h"
 
 #include <pthread.h>
-
-typedef struct solve_context solve_context; /* models, loaded once */
-
-typedef struct solve_outcome {
-    json_t *result; /* NULL when there is no solution; then `error` says why */
-    invit_solution *solution;
-    invit_error error;
-    double seconds;
-} solve_outcome;
-
-invit_status solve_context_create(const serve_options *o, solve_context **out, invit_error *err);
-void solve_context_destroy(solve_context *c);
-solve_outcome solve_job(const solve_context *c, job *j);
 
 /* ---- the queue and its jobs, for jobs.c and job.c ---- */
 
@@ -86,17 +74,5 @@ static inline void job_set_cancel(job *j)
 {
     __atomic_store_n(&j->cancel, 1, __ATOMIC_RELAXED);
 }
-static inline bool job_has_cancel(const job *j)
-{
-    return __atomic_load_n(&j->cancel, __ATOMIC_RELAXED);
-}
-
-/* ---- for solve.c ---- */
-
-const job_request *job_get_request(const job *j);
-const volatile int *job_cancel_flag(const job *j);
-/* Appends an event; takes `data` over. */
-void job_add_event(job *j, const char *name, json_t *data);
-size_t job_event_bytes(job *j);
 
 #endif

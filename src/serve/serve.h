@@ -7,6 +7,7 @@
  *   answer.c       answers, made on any thread and sent by the polling one
  *   tasks.c        threads for what would hold up the polling one
  *   calls.c        what each call of the API does; download.c solutions as files
+ *   requests.c     what the calls ask for, without HTTP; shared with the page that has no server (src/web)
  *   job.c          one job: its events and how it ends
  *   jobs.c         the bounded queue and the workers that solve
  *   solve.c        one job: solving, and telling what happens

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/options.h"
 #include "base/parallel.h"
-#include "serve/jobs_internal.h"
+#include "serve/solve.h"
 #include "serve/wire.h"
 
 #include <math.h>
@@ -207,7 +207,7 @@ static json_t *describe(const job *j, const invit_solution *s, const solve_figur
                                   found->seconds_improve, "total", found->seconds_total));
     json_object_set_new(o, "model", model ? json_string(model) : json_null());
     json_object_set_new(o, "seed", json_integer((json_int_t)q->seed));
-    json_object_set_new(o, "cancelled", json_boolean(job_has_cancel(j)));
+    json_object_set_new(o, "cancelled", json_boolean(inv_flag_set(job_cancel_flag(j))));
     return o;
 }
 
@@ -251,15 +251,19 @@ static invit_status complete(const plan *p, const invit_instance *instance, solv
 static invit_status set_options(const solve_context *c, const job_request *q, const invit_model *model,
                                 invit_problem problem, invit_options *o, invit_error *err)
 {
-    char threads[32], seed[32], rollouts[32], seconds[32];
+    char threads[32], seed[32], rollouts[32], seconds[32], iterations[32];
     snprintf(threads, sizeof threads, "%d", threads_of_a_job(c->options));
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)q->seed);
     snprintf(rollouts, sizeof rollouts, "%d", q->rollouts);
+    snprintf(iterations, sizeof iterations, "%lld", (long long)q->iterations);
     inv_number_text(q->plan.fixed ? 0 : q->time, seconds);
     invit_status status = invit_options_set(o, "threads", threads, err);
     if (status == INVIT_OK) status = invit_options_set(o, "seed", seed, err);
     if (status == INVIT_OK && q->rollouts > 0) status = invit_options_set(o, "rollouts", rollouts, err);
-    if (status == INVIT_OK) status = invit_options_set(o, "time", seconds, err);
+    if (status == INVIT_OK && (q->time >= 0 || q->plan.fixed))
+        status = invit_options_set(o, "time", seconds, err);
+    if (status == INVIT_OK && q->iterations >= 0)
+        status = invit_options_set(o, "iterations", iterations, err);
     if (status == INVIT_OK && !model)
         status = invit_options_set(o, "construct", problem == INVIT_CVRP ? "savings" : "greedy", err);
     invit_options_set_start(o, q->plan.start);

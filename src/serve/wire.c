@@ -30,6 +30,17 @@ __attribute__((format(printf, 2, 3))) static invit_status refuse(invit_error *er
     return INVIT_ERR_INPUT;
 }
 
+json_t *wire_text(const char *message)
+{
+    json_t *text = json_string(message);
+    if (text) return text;
+    char plain[sizeof((invit_error *)0)->message];
+    snprintf(plain, sizeof plain, "%s", message);
+    for (char *at = plain; *at; at++)
+        if ((unsigned char)*at >= 0x80) *at = '?';
+    return json_string(plain);
+}
+
 invit_status wire_only(const json_t *object, const char *names, invit_error *err)
 {
     const char *key;
@@ -251,7 +262,7 @@ static invit_status read_as_a_file(const json_t *object, int64_t max_nodes, invi
     size_t n = json_array_size(coords ? coords : json_object_get(object, "distances"));
     invit_reader *reader = NULL;
     if ((int64_t)n > max_nodes)
-        return refuse(err, "%zu nodes are more than this server takes (%lld)", n, (long long)max_nodes);
+        return refuse(err, "%zu nodes are more than are taken here (%lld)", n, (long long)max_nodes);
     char *text = json_dumps(object, JSON_COMPACT);
     invit_status status =
         text ? invit_reader_open_memory(text, strlen(text), "instance", &reader, err) : INVIT_ERR_MEMORY;
@@ -286,7 +297,7 @@ invit_status wire_read_instance(const json_t *object, int64_t max_nodes, invit_i
     if (!json_is_array(coords) || n < 1)
         return refuse(err, "\"coords\" must be a list of at least one pair [x, y]");
     if ((int64_t)n > max_nodes)
-        return refuse(err, "%zu nodes are more than this server takes (%lld)", n, (long long)max_nodes);
+        return refuse(err, "%zu nodes are more than are taken here (%lld)", n, (long long)max_nodes);
 
     double *xy = malloc(n * 2 * sizeof *xy);
     int64_t *demand = problem == INVIT_CVRP ? malloc(n * sizeof *demand) : NULL, capacity = 0;

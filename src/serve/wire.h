@@ -18,6 +18,10 @@ json_t *wire_write_routes(const invit_solution *s);
  * times. */
 json_t *wire_write_stops(const invit_instance *p, const invit_solution *s);
 
+/* A JSON text, whatever its bytes are: messages quote what they were given, which need not be UTF-8, or may be cut within
+ * a character. */
+json_t *wire_text(const char *message);
+
 /* Refuses members of other names, which are mostly slips of the pen. `names` is a list like "time rollouts
  * seed". */
 invit_status wire_only(const json_t *object, const char *names, invit_error *err);

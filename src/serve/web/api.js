@@ -1,13 +1,9 @@
-// Talks to the server: one function per call of the JSON API (see /v1/openapi.json).
+// Talks to the server: one function per call of the JSON API (see /v1/openapi.json). src/web/api.js has the same
+// functions for the page that needs no server.
+import { hash } from "./address.js";
+export { hash, setHash } from "./address.js";
 
-// The address carries the token and the job: #token=...&job=...
-export const hash = (name) => new URLSearchParams(location.hash.slice(1)).get(name);
-export function setHash(name, value) {
-  const all = new URLSearchParams(location.hash.slice(1));
-  if (all.get(name) === value) return;
-  if (value) all.set(name, value); else all.delete(name);
-  history.replaceState(null, "", all.size ? `#${all}` : location.pathname);
-}
+export const where = `Solved by the server at ${location.host}.`;
 
 async function ask(method, path, body, type = "application/json") {
   const headers = {};

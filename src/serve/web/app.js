@@ -1,11 +1,11 @@
-// The page: what the person does, what the server says, and what is shown of it.
-import * as api from "/api.js";
-import { MapView } from "/map.js";
-import { Plan, EMPTY } from "/plan.js";
-import { RouteList, makeSheets } from "/routes.js";
-import { Film } from "/film.js";
-import { fillFields, limitsOf } from "/fields.js";
-import * as units from "/units.js";
+// The page: what the person does, what the solver says, and what is shown of it.
+import * as api from "./api.js";
+import { MapView } from "./map.js";
+import { Plan, EMPTY } from "./plan.js";
+import { RouteList, makeSheets } from "./routes.js";
+import { Film } from "./film.js";
+import { fillFields, limitsOf } from "./fields.js";
+import * as units from "./units.js";
 
 const $ = (id) => document.getElementById(id);
 const stage = $("stage"), plan = new Plan(), map = new MapView($("map")), film = new Film(plan, map);
@@ -188,7 +188,7 @@ async function follow(mine, on) {
     ended ||= name === "done" || name === "failed";
     on(name, data);
   }, mine.abort.signal);
-  if (job === mine && !ended) throw new Error("the server ended before the solution was there");
+  if (job === mine && !ended) throw new Error("it ended before the solution was there");
 }
 
 // `on`: from the routes that are there; otherwise from nothing, unless some are locked.
@@ -382,5 +382,6 @@ api.config().then(({ tiles, tiles_credit }) => {
 }).catch(() => { /* without one there is the grid */ });
 
 window.addEventListener("hashchange", () => { const id = api.hash("job"); if (id && id !== plan.id && id !== job?.id) restore(id); });
+$("where").textContent = api.where;
 showAll(true);
 if (api.hash("job")) restore(api.hash("job"));

@@ -1,6 +1,6 @@
 // The film: the policy's decisions one by one, then every better solution, on a time line.
-import { drawCurve } from "/curve.js";
-import * as units from "/units.js";
+import { drawCurve } from "./curve.js";
+import * as units from "./units.js";
 
 const $ = (id) => document.getElementById(id);
 

@@ -1,5 +1,5 @@
 // What lies under the routes: a quiet grid with coordinates, or the tiles of a map server; and the scale.
-import { nice, length } from "/units.js";
+import { nice, length } from "./units.js";
 
 const MERCATOR = (lat) => Math.log(Math.tan(Math.PI / 4 + lat * Math.PI / 360));
 const LATITUDE = (y) => 360 / Math.PI * Math.atan(Math.exp(y)) - 90;

@@ -1,5 +1,5 @@
 // The map: stops, routes and the policy's views on a canvas, with pan and zoom.
-import { Ground } from "/ground.js";
+import { Ground } from "./ground.js";
 
 // Stops and routes are drawn once into a bitmap; moving the map moves the bitmap, and it is drawn anew when the hand rests.
 // So 100,000 stops stay smooth.

@@ -1,6 +1,6 @@
 // The list of routes beside the map, the stop that is selected, and the sheets for the drivers.
-import { colourOf } from "/map.js";
-import * as units from "/units.js";
+import { colourOf } from "./map.js";
+import * as units from "./units.js";
 
 const $ = (id) => document.getElementById(id);
 
