@@ -1,7 +1,7 @@
 # Two commands to start with, on a fresh Debian machine:
 #     make demo    installs missing packages, builds, solves two bundled instances and draws them
 #     make test    installs what that needs, then every test: style, release, sanitizers, second compiler, interface, packages, browser, fuzzers
-# Then: make install [PREFIX=/usr/local] [DESTDIR=]   make package   make wheel   make torture   make format   make clean
+# Then: make install [PREFIX=/usr/local] [DESTDIR=]   make package   make wheel   make web   make torture   make format   make clean
 PREFIX  ?= /usr/local
 DESTDIR ?=
 BUILD   ?= build
@@ -10,7 +10,7 @@ JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all build demo test torture quick install portable package wheel format clean
+.PHONY: all build demo test torture quick install portable package wheel web format clean
 all: build
 
 # Only demo and test install packages; what a build misses, CMake names.
@@ -56,6 +56,11 @@ package: portable
 wheel: portable
 	@cmake --build $(BUILD)-package -j $(JOBS) --target invit_shared invit_lab_shared
 	@PYTHON=$(PYTHON) scripts/make-wheel $(BUILD)-package
+
+# The page without a server, as a folder for any static host: python3 -m http.server -d build-web
+web:
+	@scripts/setup web
+	@JOBS=$(JOBS) scripts/make-web build-web
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h' '*.cpp')
