@@ -18,11 +18,13 @@ invit_status request_solve(const json_t *o, int64_t max_nodes, double longest, j
                            invit_error *err)
 {
     int64_t rollouts, seed;
-    invit_status status = wire_only(o, "instance time iterations rollouts seed watch start locked", err);
+    invit_status status =
+        wire_only(o, "instance time iterations rollouts temperature seed watch start locked", err);
     if (status == INVIT_OK)
         status = wire_number(o, "time", 0, longest, longest < 2 ? longest : 2, &out->time, err);
     if (status == INVIT_OK) status = wire_integer(o, "iterations", 0, INT64_MAX, -1, &out->iterations, err);
     if (status == INVIT_OK) status = wire_integer(o, "rollouts", 1, 1024, 0, &rollouts, err);
+    if (status == INVIT_OK) status = wire_number(o, "temperature", 1e-6, 1e6, 0, &out->temperature, err);
     if (status == INVIT_OK) status = wire_integer(o, "seed", 0, INT64_MAX, 1, &seed, err);
     if (status == INVIT_OK)
         status = wire_read_instance(json_object_get(o, "instance"), max_nodes, &out->instance, err);

@@ -251,15 +251,18 @@ static invit_status complete(const plan *p, const invit_instance *instance, solv
 static invit_status set_options(const solve_context *c, const job_request *q, const invit_model *model,
                                 invit_problem problem, invit_options *o, invit_error *err)
 {
-    char threads[32], seed[32], rollouts[32], seconds[32], iterations[32];
+    char threads[32], seed[32], rollouts[32], seconds[32], iterations[32], temperature[32];
     snprintf(threads, sizeof threads, "%d", threads_of_a_job(c->options));
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)q->seed);
     snprintf(rollouts, sizeof rollouts, "%d", q->rollouts);
     snprintf(iterations, sizeof iterations, "%lld", (long long)q->iterations);
+    inv_number_text(q->temperature, temperature);
     inv_number_text(q->plan.fixed ? 0 : q->time, seconds);
     invit_status status = invit_options_set(o, "threads", threads, err);
     if (status == INVIT_OK) status = invit_options_set(o, "seed", seed, err);
     if (status == INVIT_OK && q->rollouts > 0) status = invit_options_set(o, "rollouts", rollouts, err);
+    if (status == INVIT_OK && q->temperature > 0)
+        status = invit_options_set(o, "temperature", temperature, err);
     if (status == INVIT_OK && (q->time >= 0 || q->plan.fixed))
         status = invit_options_set(o, "time", seconds, err);
     if (status == INVIT_OK && q->iterations >= 0)

@@ -48,6 +48,7 @@ function showSolution() {
 }
 
 function buttons() {
+  document.body.classList.toggle("planned", Boolean(plan.routes || job)); // on a phone the list has no place before
   $("solve").disabled = !!job; $("cancel").disabled = !job; $("undo").disabled = !plan.past.length;
   $("improve").hidden = !plan.result; $("improve").disabled = !!job;
   $("move-button").disabled = !!job;
@@ -200,7 +201,7 @@ async function solve(on = false) {
   if (plan.result) plan.keep();
   plan.instance = limitsOf(plan.instance);
   plan.clearSolution();
-  if (start) { plan.routes = start; plan.locked = new Set(locked); }
+  if (start) { plan.from = true; plan.routes = start; plan.locked = new Set(locked); }
   setDrawing(false);
   list.opened = -1;
   film.rewind();
@@ -209,6 +210,7 @@ async function solve(on = false) {
   say("sending the stops");
   await guarded(async () => {
     const request = { instance: plan.instance, time: Number($("time").value), seed: Number($("seed").value), rollouts: Number($("rollouts").value), watch: true };
+    if (Number($("temperature").value) > 0) request.temperature = Number($("temperature").value);
     if (start) Object.assign(request, { start, locked });
     await run(request, (name, data) => event(name, data, locked.length));
   });
@@ -260,7 +262,7 @@ async function moveStop() {
       plan.keep();
       plan.accept(data);
       plan.locked = locked;
-      plan.shots = []; plan.steps = [];
+      plan.shots = []; plan.steps = []; plan.from = true;
     });
     if (!whole) return;
     if (refused) { say(`${plan.name(node)} cannot move there: ${refused}`, true); return; }

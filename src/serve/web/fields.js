@@ -6,6 +6,10 @@ const USUAL_SPEED = 50; // km/h, where times are needed and nobody said a speed
 const globe = (instance) => instance.metric === "haversine";
 const plain = (v) => typeof v === "number" && Number.isFinite(v) ? Number(v.toPrecision(12)) : v ?? "";
 
+// Minutes as hours and minutes, where times are of the day.
+const hours = (instance, v) => typeof v === "number" && (globe(instance) || instance.clock)
+  ? `${Math.floor(v / 60)}:${String(Math.round(v % 60)).padStart(2, "0")}` : plain(v);
+
 export function fillFields(instance) {
   const vehicles = instance.problem === "cvrp";
   document.querySelector(`input[name=problem][value=${instance.problem}]`).checked = true;
@@ -18,7 +22,7 @@ export function fillFields(instance) {
   $("vehicles").value = typeof instance.vehicles === "number" ? instance.vehicles : "";
   $("max-stops").value = plain(instance.max_stops);
   $("max-length").value = instance.max_length == null ? "" : plain(instance.max_length / (globe(instance) ? 1000 : 1));
-  $("max-duration").value = plain(instance.max_duration);
+  $("max-duration").value = hours(instance, instance.max_duration);
   $("service").value = typeof instance.service === "number" ? instance.service : "";
   $("service").placeholder = Array.isArray(instance.service) ? "table" : "0";
   const leave = instance.time_windows?.[0]?.[0];

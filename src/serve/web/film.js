@@ -2,6 +2,7 @@
 import { drawCurve } from "./curve.js";
 import * as units from "./units.js";
 
+const WATCHED = 20000; // the server's own limit
 const $ = (id) => document.getElementById(id);
 
 export class Film {
@@ -42,6 +43,7 @@ export class Film {
     const text = !this.total ? "nothing yet" : shot ? `${shot.stage} at ${shot.t.toFixed(2)} s: ${units.length(instance, shot.length)}`
       : `decision ${this.now} of ${steps.length}`;
     $("moment").textContent = text;
+    this.#explain();
     $("scrub").setAttribute("aria-valuetext", text);
     if (!this.shown) return;
     drawCurve($("curve"), shots, this.now - steps.length - 1, (v) => units.length(instance, v));
@@ -50,7 +52,21 @@ export class Film {
       const order = steps.slice(0, this.now).map((s) => s[0]), next = steps[this.now];
       const overlay = next && order.length ? { last: order.at(-1), candidates: next[1], probabilities: next[2], radii: next[3] } : null;
       this.map.setWalk(order, overlay);
-    } else this.map.setRoutes(null);
+    } else this.map.setRoutes(this.plan.routes);
+  }
+
+  // Why there are no decisions to show.
+  #explain() {
+    const { steps, shots, routes, instance } = this.plan, missing = Boolean(routes) && !steps.length;
+    const why = !shots.length ? "These routes were made by hand, or were solved before: there is no film of them."
+      : this.plan.from ? "Solved on from routes that were there: the film has only the improvements."
+      : instance.coords.length > WATCHED ? `Decisions are recorded up to ${units.number(WATCHED)} stops: the film has only the improvements.`
+      : "The policy has not built these routes: it knows nothing of time windows and limits on routes (they were inserted one by one), " +
+        "or had no time. The film has only the improvements.";
+    $("film-note").hidden = !missing;
+    $("film-note").textContent = missing ? why : "";
+    $("built-by").textContent = missing ? "At first" : "Built by the policy";
+    $("legend").hidden = missing;
   }
 
   // Plays decisions so that a construction takes some seconds whatever its size, then one improvement a frame.

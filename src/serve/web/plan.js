@@ -12,6 +12,7 @@ export class Plan {
   clearSolution() {
     this.result = null;       // the last event of the job: lengths, routes, stops
     this.routes = null;       // [[node]], also while a job still improves them
+    this.from = false;        // solved on from routes that were there
     this.steps = [];          // the policy's decisions: [node, [candidate], [probability], [radius]]
     this.shots = [];          // solutions on the way: {t, length, routes, stage}
     this.locked = new Set();  // indices of routes
@@ -27,8 +28,8 @@ export class Plan {
   // Remembers how things are before they change.
   keep() {
     if (!this.instance.coords.length && !this.past.length) return;
-    const { instance, result, routes, steps, shots, id } = this;
-    this.past.push({ instance, result, routes, steps, shots, id, locked: new Set(this.locked) });
+    const { instance, result, routes, from, steps, shots, id } = this;
+    this.past.push({ instance, result, routes, from, steps, shots, id, locked: new Set(this.locked) });
     if (this.past.length > 50) this.past.shift();
   }
   undo() {
@@ -55,8 +56,17 @@ export class Plan {
              time: last.arrival != null ? last.arrival - first.departure : undefined };
   }
 
+  // What moving a stop there adds to the length, about: windows and matrices are the solver's business.
+  cost(node, to, distance) {
+    const ends = (route) => this.vehicles ? [0, ...route, ...(this.instance.open ? [] : [0])] : [...route, route[0]];
+    const long = (route) => { const at = ends(route); let sum = 0; for (let i = 0; i + 1 < at.length; i++) sum += distance(at[i], at[i + 1]); return sum; };
+    const from = this.routeOf(node), { routes } = this.moved(node, to, distance, true);
+    const before = long(this.routes[from]) + (to < this.routes.length ? long(this.routes[to]) : 0);
+    return (routes[from].length ? long(routes[from]) : 0) + long(routes[to]) - before;
+  }
+
   // The routes with a stop moved to where it adds least to another one (index == routes.length: a route of its own).
-  moved(node, to, distance) {
+  moved(node, to, distance, all = false) {
     const routes = this.routes.map((r) => r.filter((n) => n !== node));
     if (to === routes.length) routes.push([node]);
     else {
@@ -68,6 +78,7 @@ export class Plan {
       }
       route.splice(place, 0, node);
     }
+    if (all) return { routes }; // emptied ones too
     // Locks follow their routes when an emptied one goes.
     const locked = new Set(), kept = [];
     routes.forEach((route, r) => {

@@ -90,7 +90,9 @@ export class RouteList {
     $("move").hidden = !movable;
     if (!movable) return;
     const options = plan.routes.map((_, k) => k).filter((k) => k !== r && !plan.locked.has(k));
-    $("move-to").replaceChildren(...options.map((k) => element("option", { value: k }, this.title(k))), element("option", { value: plan.routes.length }, "a van of its own"));
+    const known = plan.instance.coords.length <= 5000, about = (to) => known ? `, about ${units.difference(instance, plan.cost(node, to, (a, b) => units.distance(instance, a, b)))}` : "";
+    $("move-to").replaceChildren(...options.map((k) => element("option", { value: k }, `${this.title(k)}${about(k)}`)),
+      element("option", { value: plan.routes.length }, `a van of its own${about(plan.routes.length)}`));
   }
 }
 
@@ -132,6 +134,10 @@ function sketch(plan, r) {
   };
   const place = ([x, y]) => [12 + k * (x - x0), 12 + k * (y - y0)], root = svg("svg", { viewBox: "0 0 664 224", role: "img", "aria-label": "Sketch of the way" });
   root.append(svg("polyline", { points: points.map((p) => place(p).map((v) => v.toFixed(1)).join(",")).join(" "), fill: "none", stroke: "#555", "stroke-width": 1.5 }));
+  if (plan.vehicles) {
+    const [x, y] = place(at(0));
+    root.append(svg("rect", { x: x - 6, y: y - 6, width: 12, height: 12, fill: "#000" }));
+  }
   if (plan.routes[r].length <= 80) plan.routes[r].forEach((node, i) => {
     const [x, y] = place(at(node));
     root.append(svg("circle", { cx: x, cy: y, r: 7, fill: "#fff", stroke: "#000" }), svg("text", { x, y: y + 3, "font-size": 8, "text-anchor": "middle" }, String(i + 1)));
