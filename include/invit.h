@@ -390,8 +390,8 @@ INVIT_API void invit_options_set_better(invit_options *options, invit_better_fn 
 /* Constructs a solution, improves it while there is time, and checks it independently of the solver. `model` may be
  * NULL when the construction does not need one; options may be NULL. The time limit is kept within 0.1 s + 1 %: rollouts
  * that would not end in a tenth of it (half of it, when their number is given) are given up, and if none is left a quick
- * construction takes their place. Greedy, nearest-neighbour and savings constructions that are asked for by name always
- * run to their end (seconds for a million nodes). When the caller cancels, the best solution so far is the answer, or a
+ * construction takes their place; so does a space-filling curve for any other construction that would not end. Without
+ * memory for improvement the constructed solution is the answer. When the caller cancels, the best solution so far is the answer, or a
  * quick construction if there is none yet. Except for time limits and cancelling, the result depends on the arguments
  * alone, the number of threads among them; construction is the same for any. */
 INVIT_API invit_status invit_solve(const invit_instance *instance, const invit_model *model,
@@ -399,7 +399,8 @@ INVIT_API invit_status invit_solve(const invit_instance *instance, const invit_m
 /* What invit_solve says of its solution, NaN for a name it does not know and for other solutions: "length" (by the
  * instance's rule), "length_exact" (without rounding), "routes", "construct" (an invit_construct: what the construction
  * was in the end), "rollouts" (completed), "decisions" (states the policy was asked about), "constructed" (length before
- * improvement), "iterations" (improvement steps), "seconds_construct", "seconds_improve", "seconds_total". */
+ * improvement), "iterations" (improvement steps), "short_of_memory" (1: improvement ended for lack of it),
+ * "seconds_construct", "seconds_improve", "seconds_total". */
 INVIT_API double invit_solution_get(const invit_solution *solution, const char *name);
 
 #ifdef __cplusplus

@@ -226,6 +226,7 @@ static void refusals(void **state)
     /* files without an end of line do not fill the memory */
     static const char *const endless[] = {"eval msvdrp --sets tsp-100 --results /dev/zero --resume",
                                           "eval msvdrp --sets tsp-100 --against /dev/zero",
+                                          "eval " TEST_DATA "/triangle.tsp -c greedy --best-known /dev/zero",
                                           "plot --trace /dev/zero -o x.svg",
                                           "gen tsp --config /dev/zero",
                                           "import /dev/zero -o x.safetensors",

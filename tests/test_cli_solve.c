@@ -318,6 +318,47 @@ static void import_and_info_tell_the_same(void **state)
     assert_int_equal(run("info a.tsp"), 1);
 }
 
+/* A bundled model that cannot be read is not the same as none: the policy was to construct, and does not. */
+static void a_damaged_bundled_model_is_an_error(void **state)
+{
+    (void)state;
+    static const char damage[] =
+        "rm -rf models; mkdir models; head -c 3000 " MODEL("tsp-tiny") " > models/tsp-2v.safetensors; ";
+    char command[2048];
+    snprintf(command, sizeof command, "cd %s; %s INVIT_MODELS=models %s solve a.tsp --time 0.1 -q 2>&1",
+             scratch, damage, TEST_BINARY);
+    assert_int_equal(shell(command, output, sizeof output), 1);
+    says("models/tsp-2v.safetensors: ");
+    snprintf(command, sizeof command,
+             "cd %s; INVIT_MODELS=models %s solve a.tsp -c greedy --time 0.1 -q 2>&1", scratch, TEST_BINARY);
+    must(shell(command, output, sizeof output));
+    snprintf(command, sizeof command, "cd %s; INVIT_MODELS=models timeout 20 %s serve --port 0 2>&1", scratch,
+             TEST_BINARY);
+    assert_int_equal(shell(command, output, sizeof output), 1);
+    says("models/tsp-2v.safetensors: ");
+}
+
+/* Escape sequences of a file do not reach the terminal, neither in results nor in messages. */
+static void control_characters_are_not_printed(void **state)
+{
+    (void)state;
+    char command[1024];
+    snprintf(command, sizeof command,
+             "cd %s; printf 'NAME: a\\033[31mb\\nTYPE: TSP\\nDIMENSION: 3\\nEDGE_WEIGHT_TYPE: EUC_2D\\n"
+             "NODE_COORD_SECTION\\n1 0 0\\n2 5 0\\n3 0 5\\nEOF\\n' > esc.tsp; printf '1 2\\n\\033]0;x 4\\n' "
+             "> esc.txt",
+             scratch);
+    assert_int_equal(system(command), 0);
+    must(run("solve esc.tsp -c greedy --time 0"));
+    says("a?[31mb: tour");
+    assert_null(strchr(output, 033));
+    must(run("solve esc.tsp -c greedy --time 0 --json"));
+    assert_null(strchr(output, 033));
+    assert_int_equal(run("solve esc.txt -c greedy --time 0"), 1);
+    says("found '?]0;x'");
+    assert_null(strchr(output, 033));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,6 +373,8 @@ int main(void)
         cmocka_unit_test(a_signal_during_construction_gives_a_quick_solution),
         cmocka_unit_test(a_signal_among_many_instances_is_no_success),
         cmocka_unit_test(what_cannot_be_written_is_an_error),
+        cmocka_unit_test(a_damaged_bundled_model_is_an_error),
+        cmocka_unit_test(control_characters_are_not_printed),
         cmocka_unit_test(import_and_info_tell_the_same),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

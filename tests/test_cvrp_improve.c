@@ -45,7 +45,7 @@ static invit_solution *savings(const invit_instance *p)
 {
     invit_solution *s = NULL;
     invit_error err;
-    assert_int_equal(inv_construct_savings(p, &s, &err), INVIT_OK);
+    assert_int_equal(inv_construct_savings(p, NULL, &s, &err), INVIT_OK);
     measure(p, s);
     return s;
 }

@@ -144,7 +144,7 @@ static void every_metric_is_optimised_by_its_own_rule(void **state)
     for (invit_metric metric = INVIT_EXACT; metric <= INVIT_DIMACS; metric++) {
         invit_instance *p = make_instance(200, UNIFORM, metric, 11);
         invit_solution *s = NULL;
-        assert_int_equal(inv_construct_greedy(p, &s, NULL), INVIT_OK);
+        assert_int_equal(inv_construct_greedy(p, NULL, &s, NULL), INVIT_OK);
         double before = inv_length(p, s), after = improve(p, &s, 1, 500, 0);
         assert_permutation(s, 200);
         assert_true(after < 0.95 * before);
@@ -284,10 +284,10 @@ static void constructors_give_tours(void **state)
         for (int kind = 0; kind < KINDS; kind++) {
             invit_instance *p = make_instance(n, kind, INVIT_EXACT, 31);
             invit_solution *s = NULL;
-            assert_int_equal(inv_construct_nearest(p, 1, &s, NULL), INVIT_OK);
+            assert_int_equal(inv_construct_nearest(p, 1, NULL, &s, NULL), INVIT_OK);
             assert_permutation(s, n);
             invit_solution_destroy(s);
-            assert_int_equal(inv_construct_greedy(p, &s, NULL), INVIT_OK);
+            assert_int_equal(inv_construct_greedy(p, NULL, &s, NULL), INVIT_OK);
             assert_permutation(s, n);
             invit_solution_destroy(s);
             assert_int_equal(inv_construct_space_filling(p, &s, NULL), INVIT_OK);
@@ -298,10 +298,10 @@ static void constructors_give_tours(void **state)
     invit_instance *p = make_instance(2000, UNIFORM, INVIT_EXACT, 32);
     invit_solution *s = NULL;
     double optimum = 0.7124 * sqrt(2000.0) * 1000 * 1.02;
-    assert_int_equal(inv_construct_greedy(p, &s, NULL), INVIT_OK);
+    assert_int_equal(inv_construct_greedy(p, NULL, &s, NULL), INVIT_OK);
     assert_true(inv_length(p, s) < 1.25 * optimum);
     invit_solution_destroy(s);
-    assert_int_equal(inv_construct_nearest(p, 1, &s, NULL), INVIT_OK);
+    assert_int_equal(inv_construct_nearest(p, 1, NULL, &s, NULL), INVIT_OK);
     assert_true(inv_length(p, s) < 1.35 * optimum);
     invit_solution_destroy(s);
     assert_int_equal(inv_construct_space_filling(p, &s, NULL), INVIT_OK);

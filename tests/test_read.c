@@ -344,6 +344,8 @@ static void bad_lists_are_refused_with_a_reason(void **state)
         {"1 2\nnan 4\n", INVIT_ERR_INPUT, "f:2: expected an x coordinate, found 'nan'"},
         {"1 2\n3 inf\n", INVIT_ERR_INPUT, "f:2: expected a y coordinate"},
         {"1 2\n3e18 4\n", INVIT_ERR_INPUT, "f:2: expected an x coordinate from -1e+18 to 1e+18"},
+        {"0 0\n1e-170 0\n0 1e-170\n", INVIT_ERR_INPUT,
+         "all nodes are within 1e-170 of the first: expected coordinates at least 1e-140 apart"},
         {"1 2\n3 1e400\n", INVIT_ERR_INPUT, "f:2: expected a y coordinate within the range"},
         {"# nothing\n", INVIT_ERR_INPUT, "f:2: expected nodes"},
         {"\n\n  \n", INVIT_ERR_INPUT, "expected nodes"},

@@ -219,6 +219,52 @@ static void a_time_limit_holds_on_a_large_instance(void **state)
     }
 }
 
+/* A beam that would take seconds is narrowed to what its share of the time allows, and its solution is kept. */
+static void a_wide_beam_is_narrowed(void **state)
+{
+    (void)state;
+    invit_model *m = tiny_model(INVIT_TSP);
+    invit_instance *p = instance(INVIT_TSP, 100);
+    inv_solve_options o = inv_solve_defaults();
+    inv_solved r;
+    o.decode = INV_DECODE_BEAM;
+    o.beam = 4096;
+    o.seconds = 4;
+    double began = inv_now();
+    invit_solution_destroy(solve(p, m, &o, &r));
+    assert_int_equal(r.construct, INVIT_CONSTRUCT_INVIT);
+    assert_true(inv_now() - began < 30);
+    invit_instance_destroy(p);
+    invit_model_destroy(m);
+}
+
+/* A construction asked for by name keeps the limits too: the curve takes its place. */
+static void a_construction_that_would_not_end_is_replaced(void **state)
+{
+    (void)state;
+    static const struct {
+        invit_problem problem;
+        invit_construct construct;
+    } ways[] = {{INVIT_TSP, INVIT_CONSTRUCT_GREEDY},
+                {INVIT_TSP, INVIT_CONSTRUCT_NEAREST},
+                {INVIT_CVRP, INVIT_CONSTRUCT_SAVINGS},
+                {INVIT_CVRP, INVIT_CONSTRUCT_NEAREST}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        for (int cancelled = 0; cancelled < 2; cancelled++) {
+            invit_instance *p = instance(ways[i].problem, 200000);
+            inv_solve_options o = inv_solve_defaults();
+            inv_solved r;
+            volatile int cancel = 1;
+            invit_control control = {.cancel = &cancel};
+            o.construct = ways[i].construct;
+            o.seconds = cancelled ? 1000 : 0.02;
+            if (cancelled) o.control = &control;
+            invit_solution_destroy(solve(p, NULL, &o, &r));
+            assert_int_equal(r.construct, INVIT_CONSTRUCT_SPACE_FILLING);
+            invit_instance_destroy(p);
+        }
+}
+
 typedef struct curve {
     int points;
     double seconds, length;
@@ -422,6 +468,8 @@ int main(void)
         cmocka_unit_test(a_start_may_have_empty_routes),
         cmocka_unit_test(a_given_solution_is_where_it_starts),
         cmocka_unit_test(a_time_limit_holds_on_a_large_instance),
+        cmocka_unit_test(a_wide_beam_is_narrowed),
+        cmocka_unit_test(a_construction_that_would_not_end_is_replaced),
         cmocka_unit_test(the_trace_goes_down),
         cmocka_unit_test(what_is_shown_is_feasible_and_gets_shorter),
         cmocka_unit_test(cancelling_before_the_first_solution_gives_a_quick_one),

@@ -1,4 +1,4 @@
-/* Points that share their places, lines and lattices: every construction and the search keep their time. */
+/* Points that share their places, lines and lattices: every construction and every improvement keeps its time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +39,8 @@ static void place(int pattern, int i, double *at)
     }
 }
 
-static void solve_in_time(invit_problem problem, const char *construct)
+static void solve_in_time(invit_problem problem, const char *construct, const char *improve,
+                          const invit_model *model)
 {
     for (int pattern = 0; pattern < PATTERNS; pattern++) {
         invit_error err = {0};
@@ -59,12 +60,14 @@ static void solve_in_time(invit_problem problem, const char *construct)
         invit_options *o = invit_options_create();
         assert_non_null(o);
         assert_int_equal(invit_options_set(o, "construct", construct, &err), INVIT_OK);
-        assert_int_equal(invit_options_set(o, "time", "0.1", &err), INVIT_OK);
+        assert_int_equal(invit_options_set(o, "improve", improve, &err), INVIT_OK);
+        assert_int_equal(invit_options_set(o, "time", "0.05", &err), INVIT_OK);
         double begun = inv_now();
-        status = invit_solve(p, NULL, o, &s, &err);
+        status = invit_solve(p, model, o, &s, &err);
         double seconds = inv_now() - begun;
-        if (status != INVIT_OK) fail_msg("%s, pattern %d: %s", construct, pattern, err.message);
-        if (seconds > MOST_SECONDS) fail_msg("%s, pattern %d: %.1f s", construct, pattern, seconds);
+        if (status != INVIT_OK) fail_msg("%s, %s, pattern %d: %s", construct, improve, pattern, err.message);
+        if (seconds > MOST_SECONDS)
+            fail_msg("%s, %s, pattern %d: %.1f s", construct, improve, pattern, seconds);
         invit_solution_destroy(s);
         invit_options_destroy(o);
         invit_instance_destroy(p);
@@ -73,20 +76,29 @@ static void solve_in_time(invit_problem problem, const char *construct)
     }
 }
 
+static void every_way(invit_problem problem, const char *const construct[4], const char *weights)
+{
+    static const char *const improve[] = {"search", "neural", "both"};
+    invit_error err;
+    invit_model *model = NULL;
+    assert_int_equal(invit_model_load(weights, &model, &err), INVIT_OK);
+    for (int c = 0; c < 4; c++)
+        for (int i = 0; i < 3; i++) solve_in_time(problem, construct[c], improve[i], model);
+    invit_model_destroy(model);
+}
+
 static void tours_of_ties(void **state)
 {
     (void)state;
-    solve_in_time(INVIT_TSP, "greedy");
-    solve_in_time(INVIT_TSP, "nearest");
-    solve_in_time(INVIT_TSP, "space-filling");
+    every_way(INVIT_TSP, (const char *const[]){"invit", "greedy", "nearest", "space-filling"},
+              TEST_DATA "/golden/tsp-tiny.weights.safetensors");
 }
 
 static void routes_of_ties(void **state)
 {
     (void)state;
-    solve_in_time(INVIT_CVRP, "savings");
-    solve_in_time(INVIT_CVRP, "nearest");
-    solve_in_time(INVIT_CVRP, "space-filling");
+    every_way(INVIT_CVRP, (const char *const[]){"invit", "savings", "nearest", "space-filling"},
+              TEST_DATA "/golden/cvrp-tiny.weights.safetensors");
 }
 
 int main(void)

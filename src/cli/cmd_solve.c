@@ -439,7 +439,13 @@ static void remark(const session *s, const invit_options *asked, const invit_sol
     char construct[64];
     bool policy = strcmp(cli_option_value(asked, "construct", construct), "invit") == 0 && !s->v->start;
     invit_construct done = (invit_construct)get(solution, "construct");
-    if (s->v->common.quiet || !policy || done == INVIT_CONSTRUCT_INVIT) return;
+    if (get(solution, "short_of_memory") == 1) cli_warn("not enough memory to improve it to the end");
+    if (s->v->common.quiet) return;
+    if (!policy && !s->v->start && strcmp(construct, inv_construct_name(done)) != 0 &&
+        done == INVIT_CONSTRUCT_SPACE_FILLING)
+        cli_warn("%s could not finish %s; began with %s instead", construct,
+                 s->stopped ? "before it was stopped" : "in time", inv_construct_name(done));
+    if (!policy || done == INVIT_CONSTRUCT_INVIT) return;
     if (done == INVIT_CONSTRUCT_INSERTION || done == INVIT_CONSTRUCT_NEAREST)
         return; /* rules or matrices, for which the policy is not asked */
     cli_warn("the policy could not finish a rollout %s; began with %s instead",

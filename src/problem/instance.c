@@ -135,6 +135,20 @@ invit_status invit_instance_set_name(invit_instance *p, const char *name, invit_
     return INVIT_OK;
 }
 
+/* Squares of distances must be numbers: those of 1e-170 would be 0, and every tour as long as any other. */
+static invit_status check_extent(const invit_instance *p, invit_error *err)
+{
+    double side = 0;
+    if (p->rules && p->rules->distance) return INVIT_OK;
+    for (size_t i = 2; i < 2 * (size_t)p->n; i++) side = fmax(side, fabs(p->xy[i] - p->xy[i % 2]));
+    if (side == 0 || side >= INV_NARROWEST) return INVIT_OK;
+    return inv_fail(
+        err, INVIT_ERR_INPUT,
+        "%s: all nodes are within %g of the first: expected coordinates at least %g apart; multiply them "
+        "by a power of ten",
+        p->name, side, INV_NARROWEST);
+}
+
 invit_status invit_instance_set_metric(invit_instance *p, invit_metric metric, invit_error *err)
 {
     if ((unsigned)metric > INVIT_DIMACS)
@@ -148,7 +162,7 @@ invit_status invit_instance_set_metric(invit_instance *p, invit_metric metric, i
                             p->name, i, p->xy[2 * (size_t)i], p->xy[2 * (size_t)i + 1]);
     p->metric = metric;
     if (metric == INVIT_HAVERSINE) inv_join_longitudes(p);
-    return INVIT_OK;
+    return check_extent(p, err);
 }
 
 invit_status invit_instance_set_labels(invit_instance *p, const char *const *labels, invit_error *err)

@@ -6,6 +6,8 @@
 
 /* Coordinates are at most this far from 0: distances, rounded or squared, then fit into every type used. */
 #define INV_FARTHEST 1e18
+/* The least extent of an instance that is not a single place: its square is far from the smallest number. */
+#define INV_NARROWEST 1e-140
 
 /* What a route must keep besides capacity, and distances that coordinates do not give. Times are in the unit
  * of durations. A TSP has only matrices, ends and `open` (a path between any two nodes); all else makes it a
@@ -56,6 +58,7 @@ typedef struct inv_solved {
     int64_t decisions;         /* states the policy was asked about                         */
     double constructed;        /* length before improvement                                 */
     int64_t iterations;        /* improvement steps                                         */
+    bool short_of_memory;      /* improvement ended for lack of memory                      */
     double seconds_construct, seconds_improve, seconds_total;
 } inv_solved;
 

@@ -272,11 +272,11 @@ invit_status invit_reader_next(invit_reader *r, invit_instance **out, invit_erro
             return status;
         }
     }
-    if (p && p->metric == INVIT_HAVERSINE) {
-        invit_status status = invit_instance_set_metric(p, INVIT_HAVERSINE, err);
+    if (p) {
+        invit_status status = invit_instance_set_metric(p, p->metric, err);
         if (status != INVIT_OK) {
             invit_instance_destroy(p);
-            return status;
+            return name_the_file(r, status, err);
         }
     }
     r->state.index += p != NULL;

@@ -355,7 +355,7 @@ invit_status inv_construct_tour(const invit_instance *p, invit_solution **out, i
     if (!matrix && p->n > LARGE_PATH) {
         invit_instance closed = *p;
         closed.rules = NULL;
-        INV_CHECK(inv_construct_greedy(&closed, out, err));
+        INV_CHECK(inv_construct_greedy(&closed, NULL, out, err));
         if (inv_is_path(p)) open_tour(p, (*out)->nodes);
         return INVIT_OK;
     }

@@ -2,13 +2,14 @@
 #ifndef INVIT_SEARCH_CONSTRUCT_H
 #define INVIT_SEARCH_CONSTRUCT_H
 
+#include "base/limits.h"
 #include "base/rng.h"
 #include "search/neighbours.h"
 
 /* Greedy edges: the shortest edge that keeps every node at degree two and closes no cycle, again and again;
  * taken from the neighbour lists first, then from fresh lists between the ends of the fragments. When fix_a
- * >= 0 the edge fix_a-fix_b is taken before all others. */
+ * >= 0 the edge fix_a-fix_b is taken before all others. limits may be NULL. */
 invit_status inv_greedy_order(const invit_instance *p, const inv_neighbours *nb, int32_t fix_a, int32_t fix_b,
-                              inv_rng *rng, int32_t *order, invit_error *err);
+                              inv_rng *rng, const inv_limits *limits, int32_t *order, invit_error *err);
 
 #endif

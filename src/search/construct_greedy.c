@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* A round that joins fewer than one fragment in this many is the last of its kind. */
-enum { SLOW = 16 };
+enum { SLOW = 16, LOOK_AT_CLOCK = 1 << 16 };
 
 typedef struct link {
     double length;
@@ -19,6 +19,7 @@ typedef struct fragments {
     int32_t (*next)[2]; /* [n] up to two neighbours on the path, -1 where there is none */
     int32_t *other;     /* [n] for the end of a fragment: its other end                  */
     int32_t count;      /* fragments left                                                */
+    const inv_limits *limits;
 } fragments;
 
 static int by_length(const void *x, const void *y)
@@ -27,6 +28,11 @@ static int by_length(const void *x, const void *y)
     if (a->length != b->length) return a->length < b->length ? -1 : 1;
     if (a->a != b->a) return a->a < b->a ? -1 : 1;
     return (a->b > b->b) - (a->b < b->b);
+}
+
+static invit_status given_up(invit_error *err)
+{
+    return inv_fail(err, INVIT_ERR_CANCELLED, "stopped while joining the shortest edges");
 }
 
 static void join(fragments *f, int32_t a, int32_t b)
@@ -44,10 +50,12 @@ static void join(fragments *f, int32_t a, int32_t b)
 static invit_status join_by_lists(const invit_instance *p, const inv_neighbours *nb, const int32_t *node,
                                   inv_rng *rng, fragments *f, invit_error *err)
 {
+    invit_status status = INVIT_OK;
     size_t count = 0, room = (size_t)nb->n * (size_t)nb->k;
     link *links = malloc(room * sizeof *links);
     if (!links) return inv_no_memory(err, room * sizeof *links);
     for (int32_t i = 0; i < nb->n; i++) {
+        if (i % LOOK_AT_CLOCK == 0 && inv_limits_reached(f->limits)) INV_TRY(given_up(err));
         const int32_t *list = inv_neighbours_of(nb, i);
         for (int j = 0; j < nb->k && list[j] >= 0; j++) {
             int32_t a = node ? node[i] : i, b = node ? node[list[j]] : list[j];
@@ -61,9 +69,11 @@ static invit_status join_by_lists(const invit_instance *p, const inv_neighbours 
         }
     }
     qsort(links, count, sizeof *links, by_length);
+    if (inv_limits_reached(f->limits)) INV_TRY(given_up(err));
     for (size_t i = 0; i < count; i++) join(f, links[i].a, links[i].b);
+done:
     free(links);
-    return INVIT_OK;
+    return status;
 }
 
 /* One more round: neighbour lists among the ends of the fragments alone. */
@@ -96,7 +106,10 @@ static invit_status join_ends(const invit_instance *p, fragments *f, invit_error
     for (int32_t i = 0; matrix && i < ends.n; i++)
         for (int32_t j = 0; j < ends.n; j++)
             rules.distance[(size_t)i * (size_t)ends.n + (size_t)j] = inv_distance(p, node[i], node[j]);
-    inv_neighbour_options o = {.k = ends.n < 7 ? ends.n : 6, .threads = 1, .deadline = INFINITY};
+    inv_neighbour_options o = {.k = ends.n < 7 ? ends.n : 6,
+                               .threads = 1,
+                               .deadline = f->limits ? f->limits->deadline : INFINITY,
+                               .cancel = f->limits ? f->limits->cancel : NULL};
     INV_TRY(inv_neighbours_create(&ends, &o, &nb, err));
     INV_TRY(join_by_lists(p, &nb, node, NULL, f, err));
 done:
@@ -132,11 +145,11 @@ done:
 }
 
 invit_status inv_greedy_order(const invit_instance *p, const inv_neighbours *nb, int32_t fix_a, int32_t fix_b,
-                              inv_rng *rng, int32_t *order, invit_error *err)
+                              inv_rng *rng, const inv_limits *limits, int32_t *order, invit_error *err)
 {
     invit_status status = INVIT_OK;
     size_t n = (size_t)p->n;
-    fragments f = {.count = p->n};
+    fragments f = {.count = p->n, .limits = limits};
     f.next = malloc(n * sizeof *f.next);
     f.other = malloc(n * sizeof *f.other);
     if (!f.next || !f.other) {
@@ -169,17 +182,21 @@ done:
     return status;
 }
 
-invit_status inv_construct_greedy(const invit_instance *p, invit_solution **out, invit_error *err)
+invit_status inv_construct_greedy(const invit_instance *p, const inv_limits *limits, invit_solution **out,
+                                  invit_error *err)
 {
     invit_status status = INVIT_OK;
     inv_neighbours nb = {0};
     *out = NULL;
-    inv_neighbour_options o = {.k = 8, .threads = 1, .deadline = INFINITY};
+    inv_neighbour_options o = {.k = 8,
+                               .threads = 1,
+                               .deadline = limits ? limits->deadline : INFINITY,
+                               .cancel = limits ? limits->cancel : NULL};
     INV_TRY(inv_solution_alloc(1, p->n, out, err));
     (*out)->start[0] = 0;
     (*out)->start[1] = p->n;
     INV_TRY(inv_neighbours_create(p, &o, &nb, err));
-    INV_TRY(inv_greedy_order(p, &nb, -1, -1, NULL, (*out)->nodes, err));
+    INV_TRY(inv_greedy_order(p, &nb, -1, -1, NULL, limits, (*out)->nodes, err));
 done:
     inv_neighbours_destroy(&nb);
     if (status != INVIT_OK) {

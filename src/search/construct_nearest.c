@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+enum { LOOK_AT_CLOCK = 4096 };
+
 /* Nodes at one place, as rings in the order of their numbers: the nearest nodes are known there without a search, which
  * would look at all of them every time. */
 static invit_status list_twins(const invit_instance *p, int32_t *twin, invit_error *err)
@@ -37,8 +39,8 @@ static int32_t next_twin(const invit_instance *p, const inv_walk *walk, const in
     return cvrp && p->demand[next] > inv_walk_load(walk) ? -1 : next;
 }
 
-invit_status inv_construct_nearest(const invit_instance *p, uint64_t seed, invit_solution **out,
-                                   invit_error *err)
+invit_status inv_construct_nearest(const invit_instance *p, uint64_t seed, const inv_limits *limits,
+                                   invit_solution **out, invit_error *err)
 {
     invit_status status = INVIT_OK;
     size_t n = (size_t)p->n;
@@ -56,7 +58,9 @@ invit_status inv_construct_nearest(const invit_instance *p, uint64_t seed, invit
     INV_TRY(inv_walk_create(p, index, 1, 1, &walk, err));
     inv_frame_for_copy(p, 0, &rng, &frame);
     inv_walk_start(walk, p->problem == INVIT_TSP ? (int32_t)inv_rng_below(&rng, (uint32_t)p->n) : 0, &frame);
-    while (!inv_walk_done(walk)) {
+    for (uint32_t step = 0; !inv_walk_done(walk); step++) {
+        if (step % LOOK_AT_CLOCK == 0 && inv_limits_reached(limits))
+            INV_TRY(inv_fail(err, INVIT_ERR_CANCELLED, "stopped while going to the nearest node"));
         visited[inv_walk_last(walk)] = 1;
         int32_t next = next_twin(p, walk, twin, visited);
         if (next < 0) {

@@ -10,6 +10,7 @@
 #define NEIGHBOURS       32
 #define NEIGHBOURS_LARGE 10 /* from LARGE nodes on, for memory: 16 bytes a pair, twice while sorting */
 #define LARGE            200000
+#define LOOK_AT_CLOCK    (1 << 16)
 
 typedef struct saving {
     double value;
@@ -63,8 +64,13 @@ static invit_status read_chains(const chain *c, int32_t n, invit_solution **out,
     return INVIT_OK;
 }
 
-static invit_status savings(const invit_instance *p, const inv_neighbours *near, invit_solution **out,
-                            invit_error *err)
+static invit_status given_up(invit_error *err)
+{
+    return inv_fail(err, INVIT_ERR_CANCELLED, "stopped while joining routes by their savings");
+}
+
+static invit_status savings(const invit_instance *p, const inv_neighbours *near, const inv_limits *limits,
+                            invit_solution **out, invit_error *err)
 {
     invit_status status = INVIT_OK;
     int32_t n = p->n;
@@ -78,6 +84,7 @@ static invit_status savings(const invit_instance *p, const inv_neighbours *near,
         c[v] = (chain){.beside = {0, 0}, .other_end = v, .load = p->demand[v]};
     }
     for (int32_t a = 1; a < n; a++) {
+        if (a % LOOK_AT_CLOCK == 1 && inv_limits_reached(limits)) INV_TRY(given_up(err));
         const int32_t *list_a = inv_neighbours_of(near, a);
         for (int32_t i = 0; i < near->k && list_a[i] >= 0; i++) {
             int32_t b = list_a[i];
@@ -93,6 +100,7 @@ static invit_status savings(const invit_instance *p, const inv_neighbours *near,
         }
     }
     qsort(list, count, sizeof *list, by_value);
+    if (inv_limits_reached(limits)) INV_TRY(given_up(err));
     for (size_t i = 0; i < count; i++) {
         int32_t a = list[i].a, b = list[i].b;
         if (c[a].beside[1] || c[b].beside[1] || c[a].other_end == b) continue;
@@ -106,16 +114,19 @@ done:
     return status;
 }
 
-invit_status inv_construct_savings(const invit_instance *p, invit_solution **out, invit_error *err)
+invit_status inv_construct_savings(const invit_instance *p, const inv_limits *limits, invit_solution **out,
+                                   invit_error *err)
 {
     *out = NULL;
     if (p->problem != INVIT_CVRP)
         return inv_fail(err, INVIT_ERR_UNSUPPORTED, "savings are for CVRP instances");
     inv_neighbours near = {0};
-    inv_neighbour_options o = {
-        .k = p->n < LARGE ? NEIGHBOURS : NEIGHBOURS_LARGE, .threads = 1, .deadline = INFINITY};
+    inv_neighbour_options o = {.k = p->n < LARGE ? NEIGHBOURS : NEIGHBOURS_LARGE,
+                               .threads = 1,
+                               .deadline = limits ? limits->deadline : INFINITY,
+                               .cancel = limits ? limits->cancel : NULL};
     INV_CHECK(inv_neighbours_create(p, &o, &near, err));
-    invit_status status = savings(p, &near, out, err);
+    invit_status status = savings(p, &near, limits, out, err);
     inv_neighbours_destroy(&near);
     return status;
 }

@@ -2,6 +2,7 @@
 #ifndef INVIT_SEARCH_IMPROVE_H
 #define INVIT_SEARCH_IMPROVE_H
 
+#include "base/limits.h"
 #include "problem/problem.h"
 
 typedef struct inv_improve_options {
@@ -37,13 +38,15 @@ invit_status inv_improve_tsp(const invit_instance *p, invit_solution **solution,
 invit_status inv_improve_cvrp(const invit_instance *p, invit_solution **solution,
                               const inv_improve_options *o, inv_improve_stats *stats, invit_error *err);
 
-/* Simple constructors, the starting points when no policy is wanted. All O(n log n). */
-invit_status inv_construct_nearest(const invit_instance *p, uint64_t seed, invit_solution **out,
-                                   invit_error *err);
-invit_status inv_construct_greedy(const invit_instance *p, invit_solution **out, invit_error *err); /* TSP */
+/* Simple constructors, the starting points when no policy is wanted. All O(n log n). With limits (NULL: none) they fail
+ * with INVIT_ERR_CANCELLED when the deadline or the caller's flag comes first; the curve has none, it takes no time. */
+invit_status inv_construct_nearest(const invit_instance *p, uint64_t seed, const inv_limits *limits,
+                                   invit_solution **out, invit_error *err);
+invit_status inv_construct_greedy(const invit_instance *p, const inv_limits *limits, invit_solution **out,
+                                  invit_error *err); /* TSP */
 invit_status inv_construct_space_filling(const invit_instance *p, invit_solution **out,
                                          invit_error *err); /* TSP */
-invit_status inv_construct_savings(const invit_instance *p, invit_solution **out,
+invit_status inv_construct_savings(const invit_instance *p, const inv_limits *limits, invit_solution **out,
                                    invit_error *err); /* CVRP */
 
 #endif

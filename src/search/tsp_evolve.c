@@ -93,7 +93,7 @@ static bool make_tour(population *g, worker *w, int32_t i)
     inv_rng_init(&rng, s->o->seed, g->stream + (uint64_t)i);
     if (i == 0)
         memcpy(w->start, s->order, (size_t)n * sizeof *w->start);
-    else if ((w->status = inv_greedy_order(s->p, s->nb, -1, -1, &rng, w->start, NULL)) != INVIT_OK)
+    else if ((w->status = inv_greedy_order(s->p, s->nb, -1, -1, &rng, NULL, w->start, NULL)) != INVIT_OK)
         return false;
     for (int32_t j = 0; j < n; j++) w->place[w->start[j]] = j;
     load(&w->lk, s, w->start, w->place);

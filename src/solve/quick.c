@@ -54,20 +54,20 @@ invit_status inv_construct_check(invit_construct how, invit_problem problem, inv
     return INVIT_OK;
 }
 
-invit_status inv_construct(const invit_instance *p, invit_construct how, uint64_t seed, invit_solution **out,
-                           invit_error *err)
+invit_status inv_construct(const invit_instance *p, invit_construct how, uint64_t seed,
+                           const inv_limits *limits, invit_solution **out, invit_error *err)
 {
     bool tsp = p->problem == INVIT_TSP;
     INV_CHECK(inv_construct_check(how, p->problem, err));
     switch (how) {
     case INVIT_CONSTRUCT_NEAREST:
-        return inv_construct_nearest(p, seed, out, err);
+        return inv_construct_nearest(p, seed, limits, out, err);
     case INVIT_CONSTRUCT_GREEDY:
-        return inv_construct_greedy(p, out, err);
+        return inv_construct_greedy(p, limits, out, err);
     case INVIT_CONSTRUCT_SPACE_FILLING:
         return tsp ? inv_construct_space_filling(p, out, err) : cut_curve(p, out, err);
     case INVIT_CONSTRUCT_SAVINGS:
-        return inv_construct_savings(p, out, err);
+        return inv_construct_savings(p, limits, out, err);
     case INVIT_CONSTRUCT_INVIT:
     case INVIT_CONSTRUCT_START:
     case INVIT_CONSTRUCT_INSERTION:
@@ -76,23 +76,46 @@ invit_status inv_construct(const invit_instance *p, invit_construct how, uint64_
     return inv_fail(err, INVIT_ERR_ARGUMENT, "no such construction: %d", (int)how);
 }
 
+/* What the curve takes per node, generously: kept free for it. */
+#define CURVE_SECONDS 4e-7
+
+invit_status inv_construct_within(const invit_instance *p, uint64_t seed, const inv_limits *limits,
+                                  invit_solution **out, invit_construct *how, invit_error *err)
+{
+    inv_limits kept = {limits->deadline - CURVE_SECONDS * p->n, limits->cancel};
+    invit_status status = inv_construct(p, *how, seed, &kept, out, err);
+    if (status != INVIT_ERR_CANCELLED) return status;
+    *how = INVIT_CONSTRUCT_SPACE_FILLING;
+    return inv_construct(p, *how, seed, NULL, out, err);
+}
+
 enum { SMALL = 2000 }; /* nodes for which the better construction takes some milliseconds */
 
 /* On larger instances the curve comes first: it is there in no time, and how long it took says how fast this
  * machine is right now. */
-invit_status inv_construct_quick(const invit_instance *p, double deadline, uint64_t seed,
+invit_status inv_construct_quick(const invit_instance *p, const inv_limits *limits, uint64_t seed,
                                  invit_solution **out, invit_construct *how, invit_error *err)
 {
     bool tsp = p->problem == INVIT_TSP;
     double times_longer = tsp ? 20 : 60; /* measured on 300,000 to 1,000,000 nodes */
     double began = inv_now();
+    invit_solution *curve = NULL;
     if (p->n > SMALL) {
         *how = INVIT_CONSTRUCT_SPACE_FILLING;
-        INV_CHECK(inv_construct(p, *how, seed, out, err));
+        INV_CHECK(inv_construct(p, *how, seed, NULL, &curve, err));
         double now = inv_now();
-        if ((now - began) * times_longer > (deadline - now) / 2) return INVIT_OK;
-        invit_solution_destroy(*out);
+        if ((now - began) * times_longer > (limits->deadline - now) / 2) {
+            *out = curve;
+            return INVIT_OK;
+        }
     }
     *how = tsp ? INVIT_CONSTRUCT_GREEDY : INVIT_CONSTRUCT_SAVINGS;
-    return inv_construct(p, *how, seed, out, err);
+    invit_status status = inv_construct(p, *how, seed, curve ? limits : NULL, out, err);
+    if (status == INVIT_ERR_CANCELLED) {
+        *how = INVIT_CONSTRUCT_SPACE_FILLING;
+        *out = curve;
+        return INVIT_OK;
+    }
+    invit_solution_destroy(curve);
+    return status;
 }

@@ -183,10 +183,12 @@ static invit_status construct(run *r, invit_error *err)
         INV_CHECK(construct_invit(r, err));
         if (r->solution) return INVIT_OK;
         /* Whoever stops before there is a solution would rather have a poor one than none. */
-        double deadline = cancelled(r) ? inv_now() + CANCEL_GRACE : r->deadline;
-        return inv_construct_quick(r->p, deadline, r->o.seed, &r->solution, &r->result.construct, err);
+        inv_limits limits = {r->deadline, r->control.cancel};
+        if (cancelled(r)) limits = (inv_limits){inv_now() + CANCEL_GRACE, NULL};
+        return inv_construct_quick(r->p, &limits, r->o.seed, &r->solution, &r->result.construct, err);
     }
-    return inv_construct(r->p, r->result.construct, r->o.seed, &r->solution, err);
+    inv_limits limits = {r->deadline, r->control.cancel};
+    return inv_construct_within(r->p, r->o.seed, &limits, &r->solution, &r->result.construct, err);
 }
 
 /* ---- improve ------------------------------------------------------------------------------------------- */
@@ -262,24 +264,38 @@ static invit_status improve(run *r, invit_error *err)
     return INVIT_OK;
 }
 
+/* A solution is not lost because there was no memory to improve it. */
+static invit_status improve_if_it_fits(run *r, invit_error *err)
+{
+    invit_status status = improve(r, err);
+    if (status != INVIT_ERR_MEMORY) return status;
+    r->result.short_of_memory = true;
+    return INVIT_OK;
+}
+
 /* ---- the whole ----------------------------------------------------------------------------------------- */
 
+static void reverse(int32_t *nodes, int32_t from, int32_t to)
+{
+    for (to--; from < to; from++, to--) {
+        int32_t node = nodes[from];
+        nodes[from] = nodes[to];
+        nodes[to] = node;
+    }
+}
+
 /* A tour is the same from everywhere; people expect it to begin with the first place they named. */
-static invit_status begin_at_the_first(const run *r, invit_error *err)
+static void begin_at_the_first(const run *r)
 {
     int32_t n = r->p->n, at = 0, *nodes = r->solution->nodes;
     if (r->p->problem != INVIT_TSP || inv_is_path(r->p) || r->solution->routes != 1 ||
         r->solution->start[1] != n)
-        return INVIT_OK;
+        return;
     while (at < n && nodes[at] != 0) at++;
-    if (at == 0 || at == n) return INVIT_OK;
-    int32_t *before = malloc((size_t)at * sizeof *before);
-    if (!before) return inv_no_memory(err, (size_t)at * sizeof *before);
-    memcpy(before, nodes, (size_t)at * sizeof *before);
-    memmove(nodes, nodes + at, (size_t)(n - at) * sizeof *nodes);
-    memcpy(nodes + (n - at), before, (size_t)at * sizeof *before);
-    free(before);
-    return INVIT_OK;
+    if (at == 0 || at == n) return;
+    reverse(nodes, 0, at);
+    reverse(nodes, at, n);
+    reverse(nodes, 0, n);
 }
 
 /* The checker shares nothing with the solver: is it a solution at all, and how long? */
@@ -338,9 +354,9 @@ invit_status inv_solve(const invit_instance *instance, const invit_model *model,
     if (r.o.better)
         r.o.better(r.o.better_user, built - r.began, r.result.constructed,
                    r.o.with_solution ? r.solution : NULL);
-    if (worth_improving(&r)) INV_TRY(improve(&r, err));
+    if (worth_improving(&r)) INV_TRY(improve_if_it_fits(&r, err));
     r.result.seconds_improve = inv_now() - built;
-    INV_TRY(begin_at_the_first(&r, err));
+    begin_at_the_first(&r);
     INV_TRY(check_and_measure(&r, err));
     r.result.seconds_total = inv_now() - r.began;
     if (result) *result = r.result;
@@ -373,6 +389,7 @@ double invit_solution_get(const invit_solution *solution, const char *name)
                 {"decisions", (double)s->decisions},
                 {"constructed", s->constructed},
                 {"iterations", (double)s->iterations},
+                {"short_of_memory", s->short_of_memory},
                 {"seconds_construct", s->seconds_construct},
                 {"seconds_improve", s->seconds_improve},
                 {"seconds_total", s->seconds_total}};

@@ -43,7 +43,7 @@ static invit_status check_plausible(const reference_file *f, const invit_instanc
                                     double length, invit_error *err)
 {
     invit_solution *quick = NULL;
-    INV_CHECK(inv_construct_nearest(p, 1, &quick, err));
+    INV_CHECK(inv_construct_nearest(p, 1, NULL, &quick, err));
     double simple = inv_length(p, quick);
     invit_solution_destroy(quick);
     if (length <= 1.3 * simple) return INVIT_OK;

@@ -119,12 +119,12 @@ invit_status inv_near_optimal(const invit_instance *p, const inv_effort *effort,
     invit_status status;
     invit_solution *s = NULL, *other = NULL;
     if (p->problem == INVIT_TSP) {
-        INV_TRY(inv_construct_greedy(p, &s, err));
+        INV_TRY(inv_construct_greedy(p, NULL, &s, err));
         INV_TRY(search(p, effort, effort->seconds, control, &s, err));
     } else {
-        INV_TRY(inv_construct_savings(p, &s, err));
+        INV_TRY(inv_construct_savings(p, NULL, &s, err));
         INV_TRY(search(p, effort, effort->seconds / 2, control, &s, err));
-        INV_TRY(inv_construct_nearest(p, effort->seed, &other, err));
+        INV_TRY(inv_construct_nearest(p, effort->seed, NULL, &other, err));
         INV_TRY(search(p, effort, effort->seconds / 2, control, &other, err));
         if (inv_length(p, other) < inv_length(p, s)) {
             invit_solution *x = s;

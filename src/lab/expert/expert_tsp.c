@@ -79,7 +79,7 @@ static invit_status search(inv_expert *e, const invit_instance *p, const inv_tsp
     inv_rng_init(&rng, q->seed, 0);
     inv_neighbour_options o = {.k = NEIGHBOURS, .per_quadrant = 1, .threads = 1, .deadline = INFINITY};
     INV_CHECK(inv_neighbours_create(p, &o, &nb, err));
-    invit_status status = inv_greedy_order(p, &nb, q->fix_a, q->fix_b, NULL, part->start, err);
+    invit_status status = inv_greedy_order(p, &nb, q->fix_a, q->fix_b, NULL, NULL, part->start, err);
     if (status == INVIT_OK) {
         load(part, p, &nb, q->fix_a, q->fix_b);
         for (int32_t v = 0; v < lk->n; v++) inv_lk_push(lk, v);
