@@ -1,11 +1,17 @@
 #include "lab/plot/canvas.h"
 
+#include "lab/plot/letters.h"
+
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 const inv_color inv_palette[INV_PALETTE] = {
     {0.000, 0.447, 0.698}, /* blue        */
@@ -40,16 +46,146 @@ inv_color inv_viridis(double position)
                        stop[i].b + t * (stop[i + 1].b - stop[i].b)};
 }
 
-static cairo_status_t write_out(void *closure, const unsigned char *data, unsigned int length)
+/* ---- a process of its own ------------------------------------------------------------------------------ */
+
+/* cairo's rasteriser ends the process when an allocation fails (1.16 jumps to where nobody is). So pages are drawn in a
+ * child, which sends frames: a length and that many bytes of the picture, and at last the length END and the outcome. A
+ * child that ends without one takes nothing else with it. */
+enum { END = 0xFFFFFFFFu };
+
+typedef struct outcome {
+    invit_status status;
+    invit_error err;
+} outcome;
+
+static bool send_all(int fd, const void *bytes, size_t count)
 {
-    inv_outfile_write(closure, data, length); /* failures are remembered until it is closed */
-    return CAIRO_STATUS_SUCCESS;
+    for (const char *at = bytes; count > 0;) {
+        ssize_t n = write(fd, at, count);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        at += n;
+        count -= (size_t)n;
+    }
+    return true;
 }
 
-static invit_status cairo_failed(const inv_canvas *c, cairo_status_t status, invit_error *err)
+static bool receive_all(int fd, void *bytes, size_t count)
+{
+    for (char *at = bytes; count > 0;) {
+        ssize_t n = read(fd, at, count);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        at += n;
+        count -= (size_t)n;
+    }
+    return true;
+}
+
+static cairo_status_t write_out(void *closure, const unsigned char *data, unsigned int length)
+{
+    int fd = *(int *)closure;
+    bool sent = length == 0 || (send_all(fd, &length, sizeof length) && send_all(fd, data, length));
+    return sent ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
+}
+
+static invit_status cairo_failed(const inv_page *page, cairo_status_t status, invit_error *err)
 {
     return inv_fail(err, status == CAIRO_STATUS_NO_MEMORY ? INVIT_ERR_MEMORY : INVIT_ERR_INTERNAL,
-                    "%s: cannot draw: %s", c->path, cairo_status_to_string(status));
+                    "%s: cannot draw: %s", page->path, cairo_status_to_string(status));
+}
+
+static invit_status draw(const inv_page *page, int fd, invit_error *err)
+{
+    const char *dot = strrchr(page->path, '.');
+    bool svg = dot && strcasecmp(dot, ".svg") == 0, pdf = dot && strcasecmp(dot, ".pdf") == 0;
+    inv_canvas c = {.vector = svg || pdf};
+    if (svg)
+        c.surface = cairo_svg_surface_create_for_stream(write_out, &fd, page->width, page->height);
+    else if (pdf)
+        c.surface = cairo_pdf_surface_create_for_stream(write_out, &fd, page->width, page->height);
+    else
+        c.surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(page->width * page->scale),
+                                               (int)ceil(page->height * page->scale));
+    c.cr = cairo_create(c.surface);
+    if (!c.vector) cairo_scale(c.cr, page->scale, page->scale);
+    cairo_set_source_rgb(c.cr, 1, 1, 1);
+    cairo_paint(c.cr);
+    invit_status status = INVIT_OK;
+    cairo_status_t drawn = cairo_status(c.cr);
+    if (drawn == CAIRO_STATUS_SUCCESS) status = page->draw(page->context, &c, err);
+    if (drawn == CAIRO_STATUS_SUCCESS) drawn = cairo_status(c.cr);
+    if (status == INVIT_OK && drawn == CAIRO_STATUS_SUCCESS && !c.vector)
+        drawn = cairo_surface_write_to_png_stream(c.surface, write_out, &fd);
+    cairo_destroy(c.cr);
+    cairo_surface_finish(c.surface);
+    if (drawn == CAIRO_STATUS_SUCCESS) drawn = cairo_surface_status(c.surface);
+    cairo_surface_destroy(c.surface);
+    if (status == INVIT_OK && drawn != CAIRO_STATUS_SUCCESS) status = cairo_failed(page, drawn, err);
+    return status;
+}
+
+/* What belongs to the parent (a server's connections) must not stay open here. */
+static void close_all_but(int fd)
+{
+    if (fd != 3 && dup2(fd, 3) == 3) fd = 3;
+#ifdef SYS_close_range
+    if (fd == 3) syscall(SYS_close_range, 4u, ~0u, 0u);
+#endif
+}
+
+static _Noreturn void be_the_child(const inv_page *page, int fd)
+{
+    static const unsigned int end = END;
+    outcome o = {.err = {.message = ""}};
+    close_all_but(fd);
+    o.status = draw(page, 3, &o.err);
+    bool sent = send_all(3, &end, sizeof end) && send_all(3, &o, sizeof o);
+    _exit(sent ? 0 : 1);
+}
+
+/* Passes the picture on to the file; the outcome is the child's. */
+static invit_status receive(const inv_page *page, int fd, inv_outfile *file, invit_error *err)
+{
+    char bytes[4096];
+    unsigned int left;
+    while (receive_all(fd, &left, sizeof left)) {
+        if (left == END) {
+            outcome o;
+            if (!receive_all(fd, &o, sizeof o)) break;
+            if (o.status != INVIT_OK) return inv_fail(err, o.status, "%s", o.err.message);
+            return INVIT_OK;
+        }
+        while (left > 0) {
+            size_t part = left < sizeof bytes ? left : sizeof bytes;
+            if (!receive_all(fd, bytes, part))
+                left = 0;
+            else
+                inv_outfile_write(file, bytes, part), left -= (unsigned int)part;
+        }
+    }
+    return inv_fail(err, INVIT_ERR_MEMORY,
+                    "%s: cannot draw: the drawing library gave up, probably out of memory", page->path);
+}
+
+static invit_status draw_apart(const inv_page *page, inv_outfile *file, invit_error *err)
+{
+    int ends[2];
+    if (pipe(ends) != 0)
+        return inv_fail(err, INVIT_ERR_IO, "%s: cannot draw: %s", page->path, strerror(errno));
+    pid_t child = fork();
+    if (child == 0) be_the_child(page, ends[1]);
+    int why = errno;
+    close(ends[1]);
+    invit_status status = INVIT_OK;
+    if (child < 0)
+        status = inv_fail(err, why == ENOMEM ? INVIT_ERR_MEMORY : INVIT_ERR_IO,
+                          "%s: cannot start a process to draw in: %s", page->path, strerror(why));
+    else
+        status = receive(page, ends[0], file, err);
+    close(ends[0]);
+    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
+    return status;
 }
 
 static invit_status check_ending(const char *path, invit_error *err)
@@ -60,93 +196,32 @@ static invit_status check_ending(const char *path, invit_error *err)
     return inv_fail(err, INVIT_ERR_ARGUMENT, "%s: a picture's name must end in .svg, .png or .pdf", path);
 }
 
-invit_status inv_canvas_open(const char *path, double width, double height, double scale, inv_canvas *c,
-                             invit_error *err)
+invit_status inv_page_write(const inv_page *page, inv_outfile *file, invit_error *err)
 {
-    inv_outfile *file;
-    memset(c, 0, sizeof *c);
-    INV_CHECK(check_ending(path, err));
-    INV_CHECK(inv_outfile_open(path, &file, err));
-    return inv_canvas_begin(path, file, width, height, scale, c, err);
-}
-
-invit_status inv_canvas_begin(const char *path, inv_outfile *file, double width, double height, double scale,
-                              inv_canvas *c, invit_error *err)
-{
-    memset(c, 0, sizeof *c);
-    const char *dot = strrchr(path, '.');
-    bool svg = dot && strcasecmp(dot, ".svg") == 0, pdf = dot && strcasecmp(dot, ".pdf") == 0;
-    *c = (inv_canvas){.path = path, .file = file, .vector = svg || pdf, .width = width, .height = height};
-    if (svg) {
-        c->surface = cairo_svg_surface_create_for_stream(write_out, c->file, width, height);
-    } else if (pdf) {
-        c->surface = cairo_pdf_surface_create_for_stream(write_out, c->file, width, height);
-    } else {
-        c->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(width * scale),
-                                                (int)ceil(height * scale));
-    }
-    c->cr = cairo_create(c->surface);
-    if (cairo_status(c->cr) != CAIRO_STATUS_SUCCESS) {
-        invit_status status = cairo_failed(c, cairo_status(c->cr), err);
-        inv_canvas_abandon(c);
-        return status;
-    }
-    if (!c->vector) cairo_scale(c->cr, scale, scale);
-    cairo_set_source_rgb(c->cr, 1, 1, 1);
-    cairo_paint(c->cr);
-    return INVIT_OK;
-}
-
-invit_status inv_canvas_close(inv_canvas *c, invit_error *err)
-{
-    cairo_status_t drawn = cairo_status(c->cr);
-    if (drawn == CAIRO_STATUS_SUCCESS && !c->vector)
-        drawn = cairo_surface_write_to_png_stream(c->surface, write_out, c->file);
-    cairo_surface_finish(c->surface);
-    if (drawn == CAIRO_STATUS_SUCCESS) drawn = cairo_surface_status(c->surface);
     invit_status status = INVIT_OK;
-    if (drawn != CAIRO_STATUS_SUCCESS) {
-        status = cairo_failed(c, drawn, err);
-    } else {
-        inv_outfile *file = c->file;
-        c->file = NULL;
-        status = inv_outfile_close(file, err);
+    if (!file) {
+        INV_CHECK(check_ending(page->path, err));
+        INV_CHECK(inv_outfile_open(page->path, &file, err));
     }
-    inv_canvas_abandon(c);
+    INV_TRY(draw_apart(page, file, err));
+    return inv_outfile_close(file, err);
+done:
+    inv_outfile_abandon(file);
     return status;
 }
 
-void inv_canvas_abandon(inv_canvas *c)
-{
-    if (c->cr) cairo_destroy(c->cr);
-    if (c->surface) {
-        cairo_surface_finish(c->surface); /* while there still is a file for its last bytes to go to */
-        cairo_surface_destroy(c->surface);
-    }
-    inv_outfile_abandon(c->file);
-    memset(c, 0, sizeof *c);
-}
-
-static void select_font(cairo_t *cr, double size, bool bold)
-{
-    cairo_select_font_face(cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
-                           bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
-    cairo_set_font_size(cr, size);
-}
+/* ---- text ---------------------------------------------------------------------------------------------- */
 
 double inv_drawn_width(cairo_t *cr, double size, bool bold, const char *text)
 {
-    cairo_text_extents_t extents;
-    select_font(cr, size, bold);
-    cairo_text_extents(cr, text, &extents);
-    return extents.x_advance;
+    (void)cr;
+    return inv_letters_width(size, bold, text);
 }
 
 double inv_draw_text(cairo_t *cr, double x, double y, double align, double size, bool bold, const char *text)
 {
-    double width = inv_drawn_width(cr, size, bold, text);
-    cairo_move_to(cr, x - align * width, y);
-    cairo_show_text(cr, text);
+    double width = inv_letters_width(size, bold, text);
+    inv_draw_letters(cr, x - align * width, y, size, bold, text);
     return width;
 }
 

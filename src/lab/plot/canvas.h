@@ -9,22 +9,21 @@
 typedef struct inv_canvas {
     cairo_t *cr;
     cairo_surface_t *surface;
-    inv_outfile *file;
-    const char *path;
-    bool vector;          /* SVG or PDF                            */
-    double width, height; /* in points, whatever the kind          */
+    bool vector; /* SVG or PDF */
 } inv_canvas;
 
-/* A white page of that many points; `scale` is the number of PNG pixels a point. */
-invit_status inv_canvas_open(const char *path, double width, double height, double scale, inv_canvas *c,
-                             invit_error *err);
-/* The same to an open file, which the canvas closes or abandons; `path` gives the kind by its ending and is what messages
- * call it. */
-invit_status inv_canvas_begin(const char *path, inv_outfile *file, double width, double height, double scale,
-                              inv_canvas *c, invit_error *err);
-/* Finishes the drawing and puts the file in place. */
-invit_status inv_canvas_close(inv_canvas *c, invit_error *err);
-void inv_canvas_abandon(inv_canvas *c);
+/* A white page of that many points. It is drawn in a process of its own, by a copy of everything: what `draw` changes is
+ * gone when it returns. */
+typedef struct inv_page {
+    const char *path; /* gives the kind by its ending, and is what messages call it */
+    double width, height;
+    double scale; /* PNG pixels a point */
+    invit_status (*draw)(void *context, inv_canvas *c, invit_error *err);
+    void *context;
+} inv_page;
+
+/* Draws it and puts the file in place; or to an open file, which is closed or abandoned in any case (NULL: none). */
+invit_status inv_page_write(const inv_page *page, inv_outfile *file, invit_error *err);
 
 /* Colours that people with any colour vision can tell apart (after Okabe and Ito, and Tol), darkest ink
  * first. */

@@ -93,6 +93,19 @@ static invit_status read_trace(const char *path, curve *c, invit_error *err)
     return status;
 }
 
+typedef struct one_chart {
+    const inv_chart *chart;
+    double width, height;
+} one_chart;
+
+static invit_status draw_one_chart(void *context, inv_canvas *c, invit_error *err)
+{
+    const one_chart *it = context;
+    (void)err;
+    inv_chart_draw(c->cr, MARGIN, MARGIN, it->width - 2 * MARGIN, it->height - 2 * MARGIN, it->chart);
+    return INVIT_OK;
+}
+
 invit_status invit_plot_traces(const char *const *paths, int count, const char *path,
                                const invit_plot_options *options, invit_error *err)
 {
@@ -135,11 +148,9 @@ invit_status invit_plot_traces(const char *const *paths, int count, const char *
         chart.log_x = false;
         chart.x_label = "seconds";
     }
-    inv_canvas canvas;
-    double height = 0.6 * o.width;
-    INV_TRY(inv_canvas_open(path, o.width, height, o.scale > 0 ? o.scale : 2, &canvas, err));
-    inv_chart_draw(canvas.cr, MARGIN, MARGIN, o.width - 2 * MARGIN, height - 2 * MARGIN, &chart);
-    status = inv_canvas_close(&canvas, err);
+    one_chart it = {&chart, o.width, 0.6 * o.width};
+    inv_page page = {path, it.width, it.height, o.scale > 0 ? o.scale : 2, draw_one_chart, &it};
+    status = inv_page_write(&page, NULL, err);
 done:
     curves_free(c, count);
     return status;
@@ -335,6 +346,36 @@ static bool needs_log(const inv_series *series, int count)
     return high > TIMES * low;
 }
 
+typedef struct run_page {
+    const char *title;
+    double width, height; /* of a panel */
+    double last;          /* step, so that all panels share one axis */
+    int lines[PANELS];
+    inv_series series[PANELS][2 * MAX_CURVES];
+} run_page;
+
+static invit_status draw_panels(void *context, inv_canvas *c, invit_error *err)
+{
+    const run_page *it = context;
+    double y = MARGIN + 30;
+    (void)err;
+    inv_set_color(c->cr, inv_ink, 1);
+    inv_draw_text(c->cr, MARGIN + 10, MARGIN + 16, 0, 17, true, it->title);
+    for (int k = 0; k < PANELS; k++) {
+        if (it->lines[k] == 0) continue;
+        inv_chart chart = {.title = panels[k].title,
+                           .y_unit = panels[k].y_unit,
+                           .log_y = needs_log(it->series[k], it->lines[k]),
+                           .series = it->series[k],
+                           .series_count = it->lines[k],
+                           .x_label = "step",
+                           .x_high = it->last};
+        inv_chart_draw(c->cr, MARGIN, y, it->width - 2 * MARGIN, it->height - 12, &chart);
+        y += it->height;
+    }
+    return INVIT_OK;
+}
+
 invit_status invit_plot_runs(const char *const *runs, int count, const char *path,
                              const invit_plot_options *options, invit_error *err)
 {
@@ -344,50 +385,33 @@ invit_status invit_plot_runs(const char *const *runs, int count, const char *pat
         return inv_fail(err, INVIT_ERR_ARGUMENT, "1 to %d runs can be drawn, not %d", MAX_RUNS, count);
     log_table *tables = calloc((size_t)count, sizeof *tables);
     page *g = calloc(1, sizeof *g);
-    inv_series series[PANELS][2 * MAX_CURVES];
-    int lines[PANELS] = {0}, shown = 0;
-    double last = 0; /* step, so that all panels share one axis */
-    memset(series, 0, sizeof series);
+    run_page it = {.width = o.width, .height = PANEL_HEIGHT};
+    int shown = 0;
     invit_status status = INVIT_OK;
-    inv_canvas canvas;
     if (!tables || !g) {
         status = inv_no_memory(err, sizeof *tables * (size_t)count + sizeof *g);
         goto done;
     }
     for (int r = 0; r < count; r++) INV_TRY(read_log(runs[r], &tables[r], err));
     for (int k = 0; k < PANELS; k++) {
-        INV_TRY(fill_panel(&panels[k], tables, runs, count, g, series[k], &lines[k], err));
-        shown += lines[k] > 0;
-        for (int i = 0; i < lines[k]; i++)
-            if (series[k][i].count > 0) last = fmax(last, series[k][i].x[series[k][i].count - 1]);
+        INV_TRY(fill_panel(&panels[k], tables, runs, count, g, it.series[k], &it.lines[k], err));
+        shown += it.lines[k] > 0;
+        for (int i = 0; i < it.lines[k]; i++) {
+            const inv_series *s = &it.series[k][i];
+            if (s->count > 0) it.last = fmax(it.last, s->x[s->count - 1]);
+        }
     }
     if (shown == 0) {
         status = inv_fail(err, INVIT_ERR_INPUT, "%s: the log has neither loss, accuracy, gaps nor lengths",
                           runs[0]);
         goto done;
     }
-    double height = shown * PANEL_HEIGHT + 2 * MARGIN + 30, y = MARGIN + 30;
-    INV_TRY(inv_canvas_open(path, o.width, height, o.scale > 0 ? o.scale : 2, &canvas, err));
     char title[128];
     base_name(runs[0], title, sizeof title);
-    inv_set_color(canvas.cr, inv_ink, 1);
-    inv_draw_text(canvas.cr, MARGIN + 10, MARGIN + 16, 0, 17, true,
-                  o.title      ? o.title
-                  : count == 1 ? title
-                               : "Training runs");
-    for (int k = 0; k < PANELS; k++) {
-        if (lines[k] == 0) continue;
-        inv_chart chart = {.title = panels[k].title,
-                           .y_unit = panels[k].y_unit,
-                           .log_y = needs_log(series[k], lines[k]),
-                           .series = series[k],
-                           .series_count = lines[k],
-                           .x_label = "step",
-                           .x_high = last};
-        inv_chart_draw(canvas.cr, MARGIN, y, o.width - 2 * MARGIN, PANEL_HEIGHT - 12, &chart);
-        y += PANEL_HEIGHT;
-    }
-    status = inv_canvas_close(&canvas, err);
+    it.title = o.title ? o.title : count == 1 ? title : "Training runs";
+    inv_page paper = {path,        o.width, shown * PANEL_HEIGHT + 2 * MARGIN + 30, o.scale > 0 ? o.scale : 2,
+                      draw_panels, &it};
+    status = inv_page_write(&paper, NULL, err);
 done:
     for (int r = 0; tables && r < count; r++) curves_free(tables[r].column, tables[r].columns);
     if (g) curves_free(g->made, g->count);

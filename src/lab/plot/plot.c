@@ -106,6 +106,28 @@ static invit_status check_request(const invit_instance *p, const invit_solution 
     return invit_check(p, s, checked, err);
 }
 
+typedef struct picture {
+    const invit_instance *p;
+    const invit_solution *s;
+    const invit_plot_options *o;
+    const invit_check_result *checked;
+    const char *path;
+    double factor, inner, map_height, scale;
+} picture;
+
+static invit_status draw_picture(void *context, inv_canvas *c, invit_error *err)
+{
+    const picture *it = context;
+    inv_map m;
+    cairo_scale(c->cr, it->factor, it->factor);
+    draw_header(c->cr, it->p, it->s, it->checked, it->o);
+    inv_map_init(&m, it->p, MARGIN, HEADER, it->inner, it->map_height);
+    if (c->vector && it->p->n > RASTER_ABOVE)
+        return draw_raster(&m, c->cr, it->s, it->scale * it->factor, it->path, err);
+    draw_map(&m, c->cr, it->s);
+    return INVIT_OK;
+}
+
 /* To the file `path`, or to the one that is already open and then closed or abandoned in every case. */
 static invit_status plot(const invit_instance *p, const invit_solution *s, const char *path,
                          inv_outfile *file, const invit_plot_options *options, invit_error *err)
@@ -123,22 +145,9 @@ static invit_status plot(const invit_instance *p, const invit_solution *s, const
     double map_height = inv_map_height(p, inner), height = HEADER + map_height + MARGIN;
     double scale = p->n > RASTER_ABOVE ? 4 : 2;
     if (o.scale > 0) scale = o.scale;
-    inv_canvas c;
-    INV_CHECK(file ? inv_canvas_begin(path, file, o.width, height * factor, scale, &c, err)
-                   : inv_canvas_open(path, o.width, height * factor, scale, &c, err));
-    cairo_scale(c.cr, factor, factor);
-    draw_header(c.cr, p, s, &checked, &o);
-    inv_map m;
-    inv_map_init(&m, p, MARGIN, HEADER, inner, map_height);
-    if (c.vector && p->n > RASTER_ABOVE)
-        status = draw_raster(&m, c.cr, s, scale * factor, path, err);
-    else
-        draw_map(&m, c.cr, s);
-    if (status != INVIT_OK) {
-        inv_canvas_abandon(&c);
-        return status;
-    }
-    return inv_canvas_close(&c, err);
+    picture it = {p, s, &o, &checked, path, factor, inner, map_height, scale};
+    inv_page page = {path, o.width, height * factor, scale, draw_picture, &it};
+    return inv_page_write(&page, file, err);
 }
 
 invit_status invit_plot(const invit_instance *p, const invit_solution *s, const char *path,

@@ -330,6 +330,27 @@ static invit_status check_step(const invit_instance *p, const invit_step *step, 
     return INVIT_OK;
 }
 
+typedef struct step_page {
+    scene *s;
+    const char *title;
+    const int32_t *view;
+    int views;
+    double factor, panel;
+} step_page;
+
+static invit_status draw_step(void *context, inv_canvas *c, invit_error *err)
+{
+    const step_page *it = context;
+    inv_map whole;
+    (void)err;
+    cairo_scale(c->cr, it->factor, it->factor);
+    inv_map_init(&whole, it->s->p, MARGIN, HEADER, it->panel, it->panel);
+    draw_header(it->s, c->cr, it->title);
+    draw_panels(it->s, c->cr, &whole, it->view, it->views);
+    draw_legend(it->s, c->cr, HEADER + it->panel + 34);
+    return INVIT_OK;
+}
+
 invit_status invit_plot_step(const invit_instance *p, const invit_step *step, const int32_t *view, int views,
                              const char *path, const invit_plot_options *options, invit_error *err)
 {
@@ -342,16 +363,9 @@ invit_status invit_plot_step(const invit_instance *p, const invit_step *step, co
     double panel = (PAGE_WIDTH - 2 * MARGIN - GUTTER) / 2.0, factor = o.width / 720,
            height = HEADER + panel + FOOTER;
     invit_status status = INVIT_OK;
-    inv_canvas c;
-    INV_TRY(inv_canvas_open(path, PAGE_WIDTH * factor, height * factor, o.scale > 0 ? o.scale : 2, &c, err));
-    cairo_scale(c.cr, factor, factor);
-    inv_map whole;
-    inv_map_init(&whole, p, MARGIN, HEADER, panel, panel);
-    draw_header(&s, c.cr, o.title);
-    draw_panels(&s, c.cr, &whole, view, views);
-    draw_legend(&s, c.cr, HEADER + panel + 34);
-    status = inv_canvas_close(&c, err);
-done:
+    step_page it = {&s, o.title, view, views, factor, panel};
+    inv_page page = {path, PAGE_WIDTH * factor, height * factor, o.scale > 0 ? o.scale : 2, draw_step, &it};
+    status = inv_page_write(&page, NULL, err);
     free(visited);
     return status;
 }

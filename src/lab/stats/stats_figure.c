@@ -75,6 +75,42 @@ static invit_status collect(const inv_table *t, panel *panels, int *count, invit
     return INVIT_OK;
 }
 
+typedef struct figure {
+    const inv_table *t;
+    const panel *panels;
+    int count, columns;
+    bool partial;
+} figure;
+
+static invit_status draw_figure(void *context, inv_canvas *c, invit_error *err)
+{
+    const figure *it = context;
+    (void)err;
+    for (int p = 0; p < it->count; p++) {
+        const panel *from = &it->panels[p];
+        inv_series series[MAX_LINES];
+        for (int l = 0; l < from->lines; l++)
+            series[l] = (inv_series){.name = from->line[l].name,
+                                     .x = from->line[l].x,
+                                     .y = from->line[l].y,
+                                     .count = from->line[l].count,
+                                     .color = l % INV_PALETTE,
+                                     .points = true};
+        char title[160];
+        snprintf(title, sizeof title, "%s%s", from->name, it->partial ? " (partial)" : "");
+        inv_chart chart = {.title = title,
+                           .x_label = it->t->drawing.x_label,
+                           .y_label = it->t->drawing.y_label,
+                           .y_unit = it->t->drawing.y_unit,
+                           .log_x = it->t->drawing.log_x,
+                           .series = series,
+                           .series_count = from->lines};
+        inv_chart_draw(c->cr, MARGIN + p % it->columns * WIDTH, MARGIN + p / it->columns * HEIGHT, WIDTH - 12,
+                       HEIGHT - 12, &chart);
+    }
+    return INVIT_OK;
+}
+
 invit_status invit_report_figure(const invit_report *data, const char *path, invit_error *err)
 {
     invit_status status = INVIT_OK;
@@ -89,30 +125,9 @@ invit_status invit_report_figure(const invit_report *data, const char *path, inv
     if (!panels) return inv_no_memory(err, MAX_PANELS * sizeof *panels);
     INV_TRY(collect(t, panels, &count, err));
     int rows = (count + 1) / 2, columns = count > 1 ? 2 : 1;
-    inv_canvas canvas;
-    INV_TRY(inv_canvas_open(path, columns * WIDTH + 2 * MARGIN, rows * HEIGHT + 2 * MARGIN, 2, &canvas, err));
-    for (int p = 0; p < count; p++) {
-        inv_series series[MAX_LINES];
-        for (int l = 0; l < panels[p].lines; l++)
-            series[l] = (inv_series){.name = panels[p].line[l].name,
-                                     .x = panels[p].line[l].x,
-                                     .y = panels[p].line[l].y,
-                                     .count = panels[p].line[l].count,
-                                     .color = l % INV_PALETTE,
-                                     .points = true};
-        char title[160];
-        snprintf(title, sizeof title, "%s%s", panels[p].name, data->partial[0] ? " (partial)" : "");
-        inv_chart chart = {.title = title,
-                           .x_label = t->drawing.x_label,
-                           .y_label = t->drawing.y_label,
-                           .y_unit = t->drawing.y_unit,
-                           .log_x = t->drawing.log_x,
-                           .series = series,
-                           .series_count = panels[p].lines};
-        inv_chart_draw(canvas.cr, MARGIN + p % columns * WIDTH, MARGIN + p / columns * HEIGHT, WIDTH - 12,
-                       HEIGHT - 12, &chart);
-    }
-    status = inv_canvas_close(&canvas, err);
+    figure it = {t, panels, count, columns, data->partial[0] != 0};
+    inv_page page = {path, columns * WIDTH + 2 * MARGIN, rows * HEIGHT + 2 * MARGIN, 2, draw_figure, &it};
+    status = inv_page_write(&page, NULL, err);
 done:
     for (int p = 0; p < MAX_PANELS; p++)
         for (int l = 0; l < MAX_LINES; l++) {
