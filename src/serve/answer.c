@@ -1,6 +1,7 @@
 /* Answers: made by a call on any thread, sent by the polling one. */
 #include "serve/assets.h"
 #include "serve/calls.h"
+#include "serve/memory.h"
 #include "serve/wire.h"
 
 #include <stdlib.h>
@@ -88,7 +89,18 @@ void serve_json(request *r, unsigned status, json_t *object)
 {
     char *text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     if (object) json_decref(object);
-    if (text) serve_answer(r, status, "application/json", text, strlen(text));
+    if (!text || memory_failed()) {
+        free(text);
+        serve_out_of_memory(r);
+    } else {
+        serve_answer(r, status, "application/json", text, strlen(text));
+    }
+}
+
+void serve_out_of_memory(request *r)
+{
+    static const char body[] = "{\"error\":{\"status\":503,\"message\":\"out of memory; try again later\"}}";
+    serve_constant(r, 503, "application/json", body, sizeof body - 1);
 }
 
 void serve_error(request *r, unsigned status, const char *message)

@@ -1,5 +1,6 @@
 /* Bodies: kept within the budget, and read as JSON only when there is room for what they unfold to. */
 #include "serve/calls.h"
+#include "serve/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +88,14 @@ json_t *body_object(request *r)
         return NULL;
     }
     json_error_t error;
+    memory_begin();
     json_t *o = json_loadb(r->body ? r->body : "", r->length, JSON_REJECT_DUPLICATES, &error);
+    if (memory_failed()) {
+        json_decref(o);
+        budget_give(&r->server->budget, needs);
+        serve_out_of_memory(r);
+        return NULL;
+    }
     if (json_is_object(o)) {
         r->unfolded = needs;
         return o;

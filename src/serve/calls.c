@@ -36,7 +36,10 @@ void call_metrics(request *r)
     char *text = NULL;
     size_t length = 0;
     FILE *f = open_memstream(&text, &length);
-    if (!f) return;
+    if (!f) {
+        serve_out_of_memory(r);
+        return;
+    }
     fprintf(f, "# HELP invit_jobs_total Jobs by how they ended.\n# TYPE invit_jobs_total counter\n");
     fprintf(f, "invit_jobs_total{result=\"done\"} %lld\n", (long long)c.finished);
     fprintf(f, "invit_jobs_total{result=\"failed\"} %lld\n", (long long)c.failed);
@@ -66,7 +69,7 @@ void call_metrics(request *r)
     fprintf(f, "invit_hangups_total %lld\n", (long long)r->server->connections.left);
     if (!inv_memory_stream_close(f, &text)) {
         free(text);
-        serve_error(r, 500, "out of memory");
+        serve_out_of_memory(r);
         return;
     }
     serve_answer(r, 200, "text/plain; version=0.0.4", text, length);
@@ -81,8 +84,10 @@ void call_openapi(request *r)
 
 static void refuse(request *r, const invit_error *err)
 {
-    bool ours = err->code == INVIT_ERR_MEMORY || err->code == INVIT_ERR_INTERNAL;
-    serve_error(r, ours ? 500 : 422, err->message);
+    if (err->code == INVIT_ERR_MEMORY)
+        serve_out_of_memory(r);
+    else
+        serve_error(r, err->code == INVIT_ERR_INTERNAL ? 500 : 422, err->message);
 }
 
 /* What is too large to be waited for may still be a job. */
@@ -232,7 +237,10 @@ static void serve_status(request *r, unsigned status, job *j)
         serve_kept(r, status, "application/json", text, length, j);
         return;
     }
-    if (text) serve_answer(r, status, "application/json", text, length);
+    if (text)
+        serve_answer(r, status, "application/json", text, length);
+    else
+        serve_out_of_memory(r);
     job_release(j);
 }
 

@@ -79,6 +79,8 @@ void serve_constant(request *r, unsigned status, const char *type, const void *b
 void serve_kept(request *r, unsigned status, const char *type, const char *body, size_t length, job *j);
 void serve_json(request *r, unsigned status, json_t *object); /* takes object */
 void serve_error(request *r, unsigned status, const char *message);
+/* The same without making anything: 503. */
+void serve_out_of_memory(request *r);
 void serve_stream(request *r, const char *type, struct MHD_Response *response);
 enum MHD_Result serve_send(request *r); /* what a call has made                   */
 

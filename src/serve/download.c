@@ -32,6 +32,11 @@ void call_download(request *r)
         serve_error(r, 409, "the job has no solution (yet)");
     } else if (!format || strcmp(format, "json") == 0) {
         const char *text = job_solution_text(j, &length);
+        if (!text) {
+            serve_out_of_memory(r);
+            job_release(j);
+            return;
+        }
         serve_kept(r, 200, "application/json", text, length, j);
         return;
     } else if (kind == 4) {
@@ -42,9 +47,11 @@ void call_download(request *r)
                                                                                      : "tour";
         invit_error err = {.message = "out of memory"};
         char *text = NULL;
-        if (write_solution(j, s, ending, &text, &length, &err) != INVIT_OK) text = NULL;
-        if (text)
+        invit_status status = write_solution(j, s, ending, &text, &length, &err);
+        if (status == INVIT_OK && text)
             serve_answer(r, 200, kinds[kind].type, text, length);
+        else if (status == INVIT_OK || status == INVIT_ERR_MEMORY)
+            serve_out_of_memory(r);
         else
             serve_error(r, 500, err.message);
     }

@@ -2,6 +2,7 @@
  * job, or for work that takes long, is suspended, so no client stalls another. */
 #include "base/clock.h"
 #include "serve/calls.h"
+#include "serve/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -204,6 +205,7 @@ static void leave(void *user)
 static void work(void *user)
 {
     request *r = user;
+    memory_begin();
     r->call(r);
     if (!r->answer && r->job) {
         connection_wait(&r->server->connections, r->from, leave, r);
@@ -223,6 +225,12 @@ static void answer_job(request *r)
         return;
     }
     invit_error err = job_error(r->job);
+    if (!job_ended(r->job)) job_cancel(r->job, "there was no memory to wait for it");
+    if (err.code == INVIT_ERR_MEMORY ||
+        !err.message[0]) { /* a result that could not be kept has no message */
+        serve_out_of_memory(r);
+        return;
+    }
     bool theirs =
         err.code == INVIT_ERR_INPUT || err.code == INVIT_ERR_ARGUMENT || err.code == INVIT_ERR_UNSUPPORTED;
     int code = theirs ? 422 : 500;
@@ -234,6 +242,7 @@ static void answer_job(request *r)
 static enum MHD_Result answer(request *r)
 {
     if (r->left) return MHD_NO;
+    memory_begin();
     if (!r->answer && r->job)
         answer_job(r);
     else if (!r->answer && !r->call)

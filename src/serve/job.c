@@ -1,6 +1,7 @@
 /* One job: its events, who waits for them, and how it ends. */
 #include "base/clock.h"
 #include "serve/jobs_internal.h"
+#include "serve/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,6 +99,10 @@ void job_add_event(job *j, const char *name, json_t *data)
 {
     /* Decisions are many, and only drawn; lengths are the same here as in every other answer. */
     size_t digits = strcmp(name, "steps") == 0 ? 9 : 17, length = 0;
+    if (data && memory_failed()) { /* something may be missing in it */
+        json_decref(data);
+        data = NULL;
+    }
     char *body = data ? json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(digits)) : NULL;
     char *text = body ? make_event(name, body, &length) : NULL; /* without the lock, which others wait for */
     if (data) json_decref(data);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/options.h"
 #include "base/parallel.h"
+#include "serve/memory.h"
 #include "serve/solve.h"
 #include "serve/wire.h"
 
@@ -153,6 +154,7 @@ static void report_progress(void *user, const invit_progress *p)
     watcher *w = user;
     if (inv_now() - w->last_progress < 0.25) return;
     w->last_progress = inv_now();
+    memory_begin();
     json_t *o = json_pack("{s:s, s:f, s:I}", "stage", p->stage, "elapsed", inv_now() - w->began, "count",
                           (json_int_t)p->count);
     if (isfinite(p->best)) json_object_set_new(o, "best", json_real(p->best));
@@ -198,8 +200,11 @@ static json_t *describe(const job *j, const invit_solution *s, const solve_figur
     } else {
         json_object_set_new(o, "routes", routes);
     }
-    if (invit_instance_nodes(q->instance) <= TOLD_NODES)
-        json_object_set_new(o, "stops", wire_write_stops(q->instance, s));
+    if (invit_instance_nodes(q->instance) <= TOLD_NODES &&
+        json_object_set_new(o, "stops", wire_write_stops(q->instance, s)) != 0) {
+        json_decref(o);
+        return NULL;
+    }
     json_object_set_new(o, "rollouts", json_integer(found->rollouts));
     json_object_set_new(o, "decisions", json_integer(found->decisions));
     json_object_set_new(o, "seconds",
@@ -309,10 +314,16 @@ solve_outcome solve_job(const solve_context *c, job *j)
     json_decref(w.steps);
     if (status == INVIT_OK && q->plan.part) status = complete(&q->plan, q->instance, &out, &found);
     out.seconds = inv_now() - w.began;
+    memory_begin();
     if (status == INVIT_OK)
         out.result = describe(j, out.solution, &found,
                               !model              ? NULL
                               : c->given == model ? c->options->model
                                                   : "bundled");
+    if (memory_failed() || (status == INVIT_OK && !out.result)) { /* something may be missing in it */
+        json_decref(out.result);
+        out.result = NULL;
+        out.error = (invit_error){.code = INVIT_ERR_MEMORY, .message = "out of memory"};
+    }
     return out;
 }

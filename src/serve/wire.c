@@ -381,7 +381,11 @@ json_t *wire_write_stops(const invit_instance *p, const invit_solution *s)
     bool timed = invit_instance_get(p, "timed") == 1;
     double scale = invit_instance_get(p, "demand_scale");
     invit_stop *stop = malloc(((size_t)invit_instance_nodes(p) + 2) * sizeof *stop);
-    for (int32_t r = 0; stop && r < invit_solution_routes(s); r++) {
+    if (!stop) {
+        json_decref(routes);
+        return NULL;
+    }
+    for (int32_t r = 0; r < invit_solution_routes(s); r++) {
         int32_t count = invit_schedule(p, s, r, stop);
         json_t *route = json_array();
         for (int32_t i = 0; i < count; i++) {
