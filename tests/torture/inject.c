@@ -3,6 +3,8 @@
  *     INJECT=alloc:17          the 17th allocation returns NULL
  *     INJECT=write:3:ENOSPC    the third write fails like that; write:3:short writes half; also fsync, rename, close, link
  *     INJECT_FROM=program      only allocations made by the program itself count, not those inside libraries
+ *     INJECT_SHARED=FILE       N and the calls so far are two 64-bit numbers in this file, which whoever runs the program maps
+ *                              too: it can set both again and again, to make every call within one request fail in turn
  *     INJECT_COUNT=FILE        when the program ends, the number of calls of that kind is written there
  *
  * With N = 0 nothing fails and the calls are only counted. Calls before main and of the dynamic linker count too: what
@@ -17,15 +19,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+enum { TURN, CALLS };
 enum { ALLOC, WRITE, FSYNC, RENAME, CLOSE, LINK, KINDS };
 
 static const char *const kind_name[KINDS] = {"alloc", "write", "fsync", "rename", "close", "link"};
-static atomic_long calls[KINDS];
+static atomic_long own[2]; /* the turn, and the calls of that kind so far */
+static atomic_long *shared = own;
 static int kind = -1;
-static long turn;
 static int code; /* errno to fail with; 0: a short write */
 static atomic_bool ready;
 static uintptr_t first = 0, last = UINTPTR_MAX; /* calls from these addresses count */
@@ -64,8 +68,15 @@ __attribute__((constructor)) static void begin(void)
         size_t n = strlen(kind_name[k]);
         if (strncmp(spec, kind_name[k], n) == 0 && spec[n] == ':') {
             kind = k;
-            turn = strtol(spec + n + 1, NULL, 10);
+            atomic_store(&shared[TURN], strtol(spec + n + 1, NULL, 10));
         }
+    }
+    const char *path = getenv("INJECT_SHARED");
+    int fd = path ? (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR, 0) : -1;
+    if (fd >= 0) {
+        void *page = mmap(NULL, sizeof own, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (page != MAP_FAILED) shared = page;
+        syscall(SYS_close, fd);
     }
     code = EIO;
     const char *last = strrchr(spec, ':');
@@ -82,7 +93,7 @@ __attribute__((destructor)) static void end(void)
     char text[32];
     if (!path || kind < 0) return;
     int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    int n = snprintf(text, sizeof text, "%ld\n", atomic_load(&calls[kind]));
+    int n = snprintf(text, sizeof text, "%ld\n", atomic_load(&shared[CALLS]));
     if (fd >= 0) {
         syscall(SYS_write, fd, text, (size_t)n);
         syscall(SYS_close, fd);
@@ -94,7 +105,7 @@ static bool fails_from(int which, const void *caller)
 {
     if (!atomic_load(&ready) || which != kind) return false;
     if ((uintptr_t)caller < first || (uintptr_t)caller >= last) return false;
-    return atomic_fetch_add(&calls[which], 1) + 1 == turn;
+    return atomic_fetch_add(&shared[CALLS], 1) + 1 == atomic_load(&shared[TURN]);
 }
 
 #define fails(which) fails_from(which, __builtin_return_address(0))
