@@ -1,7 +1,7 @@
 # Two commands to start with, on a fresh Debian machine:
 #     make demo    installs missing packages, builds, solves two bundled instances and draws them
 #     make test    installs what that needs, then every test: style, release, sanitizers, second compiler, interface, packages, browser, fuzzers
-# Then: make install [PREFIX=/usr/local] [DESTDIR=]   make package   make wheel   make web   make torture   make format   make clean
+# Then: make install [PREFIX=/usr/local] [DESTDIR=]   make package   make wheel   make web   make torture   make soak   make format   make clean
 PREFIX  ?= /usr/local
 DESTDIR ?=
 BUILD   ?= build
@@ -9,8 +9,10 @@ PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 
 MAKEFLAGS += --no-print-directory
+# The time in packages is that of the last commit: two builds of it give the same bytes.
+export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1700000000)
 
-.PHONY: all build demo test torture quick install portable package wheel web format clean
+.PHONY: all build demo test torture soak quick install portable package wheel web format clean
 all: build
 
 # Only demo and test install packages; what a build misses, CMake names.
@@ -34,6 +36,10 @@ test:
 torture:
 	@scripts/setup test
 	@JOBS=$(JOBS) scripts/test torture
+
+# An hour of hostile clients against a server, or SOAK_SECONDS: memory and descriptors stay flat. docs/reliability.md
+soak: build
+	@scripts/soak --build $(BUILD) --seconds $(or $(SOAK_SECONDS),3600)
 
 # The release tests alone, in a minute.
 quick:
