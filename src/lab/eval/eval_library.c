@@ -232,8 +232,9 @@ static invit_status comparison_table(const inv_library *lib, invit_report *repor
     inv_table *t = inv_report_table(report, problem == INVIT_TSP ? "TSP compared, instance by instance"
                                                                  : "CVRP compared, instance by instance");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) inv_table_column(t, names[i], i > 0);
-    double *ours = malloc(2 * ((size_t)lib->count + 1) * sizeof *ours), *other = ours + lib->count;
+    double *ours = malloc(2 * ((size_t)lib->count + 1) * sizeof *ours);
     if (!ours) return inv_no_memory(err, 2 * (size_t)lib->count * sizeof *ours);
+    double *other = ours + lib->count;
     invit_status status = INVIT_OK;
     bool none = false;
     for (int m = lib->o->baselines ? 1 : INV_PUBLISHED_METHODS; m <= INV_PUBLISHED_METHODS; m++) {
