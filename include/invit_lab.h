@@ -67,6 +67,27 @@ INVIT_API const char *invit_model_tensor(const invit_model *model, int32_t i, in
 /* Text kept with the weights (a JSON object of strings), or "". */
 INVIT_API const char *invit_model_metadata(const invit_model *model);
 
+/* ---- several machines ---------------------------------------------------------------------------------- */
+
+/* The processes ("ranks") that mpirun started; without mpirun, or built without MPI, there is one. */
+typedef struct invit_ranks invit_ranks;
+INVIT_API invit_status invit_ranks_join(invit_ranks **out, invit_error *err);
+INVIT_API int invit_ranks_rank(const invit_ranks *ranks);
+INVIT_API int invit_ranks_size(const invit_ranks *ranks);
+/* invit_solve by all ranks; rank 0 calls it, while the others serve. Large instances are shared in pieces, small ones are
+ * solved by every rank with a seed of its own, and they exchange solutions. When a rank is lost, or the call is cancelled,
+ * the best solution so far is returned. */
+INVIT_API invit_status invit_ranks_solve(invit_ranks *ranks, const invit_instance *instance,
+                                         const invit_model *model, const invit_options *options,
+                                         invit_solution **solution, invit_error *err);
+/* The other ranks: does what rank 0 asks for, with so many threads (0: all cores), until rank 0 leaves. */
+INVIT_API invit_status invit_ranks_serve(invit_ranks *ranks, int threads, const invit_control *control,
+                                         invit_error *err);
+/* Bytes that rank 0 has sent and received so far, and in how many rounds (may be NULL). */
+INVIT_API int64_t invit_ranks_bytes(const invit_ranks *ranks, int32_t *rounds);
+/* The last call. When a rank was lost, ends all of them with this exit code and does not return. */
+INVIT_API void invit_ranks_leave(invit_ranks *ranks, int code);
+
 /* ---- random instances as the MSVDRP sets have them ----------------------------------------------------- */
 
 /* The options of invit_generate_with that the MSVDRP sets use, and an instance made with them. */

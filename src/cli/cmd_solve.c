@@ -83,33 +83,35 @@ static const cli_option options[] = {
     CLI_QUIET(solve_values, common),
     CLI_END};
 
-static const cli_spec spec = {.command = "solve",
-                              .usage = "FILE [OPTION...]",
-                              .about = "Reads a TSP or CVRP instance, constructs routes with the INViT "
-                                       "policy, improves them by local search while "
-                                       "there is time, and prints a solution that an independent checker has "
-                                       "passed. Ctrl-C gives the best so far. "
-                                       "Files with many instances are solved one by one. '-' reads standard "
-                                       "input. With a time limit the policy gets "
-                                       "a tenth of it, or half when --rollouts is given; if it cannot finish "
-                                       "a rollout, a quick construction is "
-                                       "taken.",
-                              .options = options,
-                              .min_args = 1,
-                              .max_args = 1,
-                              .more = "Examples:\n"
-                                      "  invit solve berlin52.tsp\n"
-                                      "  invit solve X-n101-k25.vrp --time 30 -o routes.sol\n"
-                                      "  invit solve cities.csv --time 0 --rollouts 16 --json\n"
-                                      "  invit solve customers.csv --capacity 40 -o stops.csv\n"
-                                      "  invit solve stops.csv --vehicles 5 --max-duration 8:00 -o plan.csv\n"
-                                      "  invit solve distances.npy\n"};
+static const cli_spec spec = {
+    .command = "solve",
+    .usage = "FILE [OPTION...]",
+    .about = "Reads a TSP or CVRP instance, constructs routes with the INViT "
+             "policy, improves them by local search while "
+             "there is time, and prints a solution that an independent checker has "
+             "passed. Ctrl-C gives the best so far. "
+             "Files with many instances are solved one by one. '-' reads standard "
+             "input. Under mpirun the processes share the work. With a time limit the policy gets "
+             "a tenth of it, or half when --rollouts is given; if it cannot finish "
+             "a rollout, a quick construction is "
+             "taken.",
+    .options = options,
+    .min_args = 1,
+    .max_args = 1,
+    .more = "Examples:\n"
+            "  invit solve berlin52.tsp\n"
+            "  invit solve X-n101-k25.vrp --time 30 -o routes.sol\n"
+            "  invit solve cities.csv --time 0 --rollouts 16 --json\n"
+            "  invit solve customers.csv --capacity 40 -o stops.csv\n"
+            "  invit solve stops.csv --vehicles 5 --max-duration 8:00 -o plan.csv\n"
+            "  invit solve distances.npy\n"};
 
 /* One run of the command. */
 typedef struct session {
     const solve_values *v;
     const cli_args *args;
     const char *path;
+    invit_ranks *ranks; /* of mpirun; this one is the first */
     invit_model *model;
     invit_problem model_for; /* when a default model was looked for */
     bool looked[2];
@@ -319,6 +321,18 @@ static double get(const invit_solution *solution, const char *name)
     return invit_solution_get(solution, name);
 }
 
+/* How much went between the ranks. */
+static void json_ranks(cli_json *j, const invit_ranks *ranks)
+{
+    int32_t rounds;
+    int64_t bytes = invit_ranks_bytes(ranks, &rounds);
+    cli_json_open(j, "ranks", '{');
+    cli_json_int(j, "count", invit_ranks_size(ranks));
+    cli_json_int(j, "rounds", rounds);
+    cli_json_int(j, "bytes", bytes);
+    cli_json_close(j);
+}
+
 static void print_json(const session *s, const invit_instance *p, const invit_solution *solution,
                        const invit_options *o, double read, double total)
 {
@@ -357,6 +371,7 @@ static void print_json(const session *s, const invit_instance *p, const invit_so
     cli_json_string(&j, "model", s->model ? invit_model_path(s->model) : NULL);
     cli_json_uint(&j, "seed", strtoull(cli_option_value(o, "seed", seed), NULL, 10));
     cli_json_bool(&j, "stopped", s->stopped);
+    if (invit_ranks_size(s->ranks) > 1) json_ranks(&j, s->ranks);
     cli_json_close(&j);
 }
 
@@ -495,7 +510,8 @@ static invit_status solve_one(session *s, const invit_instance *p, invit_format 
     bool plain = invit_instance_get(p, "plain") != 0; /* the policy knows no rules */
     if (status == INVIT_OK) status = prepare(s, p, o, start, err);
     double read = inv_now() - s->began;
-    if (status == INVIT_OK) status = invit_solve(p, plain ? s->model : NULL, o, &solution, err);
+    if (status == INVIT_OK)
+        status = invit_ranks_solve(s->ranks, p, plain ? s->model : NULL, o, &solution, err);
     s->stopped = cli_cancelled();
     cli_progress_clear(&s->progress);
     if (status == INVIT_OK) {
@@ -587,6 +603,33 @@ static invit_status solve_all(session *s, invit_error *err)
     return status;
 }
 
+/* The first rank: reads, solves with the others, writes. */
+static int solve_as_first(session *s)
+{
+    invit_error err = {0};
+    int code = check_outputs(s);
+    if (code == CLI_GO) code = solve_all(s, &err) == INVIT_OK ? CLI_OK : cli_report(&err);
+    if (s->writer && (code == CLI_OK || s->solved > 0)) {
+        if (invit_writer_close(s->writer, &err) != INVIT_OK) code = cli_report(&err);
+    } else {
+        invit_writer_abandon(s->writer);
+    }
+    int traced = close_trace(s);
+    return code == CLI_OK ? traced : code;
+}
+
+/* The others: do what the first one asks for. */
+static int solve_as_other(const session *s)
+{
+    invit_error err = {0};
+    char threads[64];
+    invit_control control = {.cancel = cli_cancel_flag()};
+    invit_options *o = cli_solve_options(&s->v->solve);
+    int count = o ? (int)strtol(cli_option_value(o, "threads", threads), NULL, 10) : 0;
+    invit_options_destroy(o);
+    return invit_ranks_serve(s->ranks, count, &control, &err) == INVIT_OK ? CLI_OK : cli_report(&err);
+}
+
 int cmd_solve(int argc, char **argv)
 {
     cli_option rows[sizeof options / sizeof *options];
@@ -600,16 +643,11 @@ int cmd_solve(int argc, char **argv)
     if (code != CLI_GO) return code;
     invit_error err = {0};
     session s = {.v = &v, .args = &args, .path = args.item[0]};
-    code = check_outputs(&s);
-    if (code == CLI_GO) code = solve_all(&s, &err) == INVIT_OK ? CLI_OK : cli_report(&err);
-    if (s.writer && (code == CLI_OK || s.solved > 0)) {
-        if (invit_writer_close(s.writer, &err) != INVIT_OK) code = cli_report(&err);
-    } else {
-        invit_writer_abandon(s.writer);
-    }
-    int traced = close_trace(&s);
-    if (code == CLI_OK) code = traced;
+    if (invit_ranks_join(&s.ranks, &err) != INVIT_OK) return cli_report(&err);
+    code = invit_ranks_rank(s.ranks) == 0 ? solve_as_first(&s) : solve_as_other(&s);
     invit_model_destroy(s.model);
     cli_args_free(&args);
+    fflush(stdout); /* leaving may not come back */
+    invit_ranks_leave(s.ranks, code);
     return code;
 }

@@ -253,15 +253,21 @@ static int32_t *cut_evenly(const cut_job *job, range r, int32_t count, int32_t *
     return cut_evenly(job, (range){mid, r.to}, count - few, begin);
 }
 
-void inv_pieces_cut_into(inv_pieces *q, const int32_t *order, int32_t count, uint64_t seed)
+void inv_pieces_cells(inv_pieces *q, int32_t count, uint64_t seed)
 {
     int32_t n = q->p->n;
-    cut_job job = {.q = q, .order = order, .seed = seed};
+    cut_job job = {.q = q, .seed = seed};
     for (int32_t i = 0; i < n; i++) q->member[i] = i;
-    for (int32_t i = 0; i < n; i++) q->slot[order[i]] = i;
     cut_evenly(&job, (range){0, n}, count, q->begin);
     q->count = count;
     q->begin[count] = n;
+}
+
+void inv_pieces_cut_into(inv_pieces *q, const int32_t *order, int32_t count, uint64_t seed)
+{
+    cut_job job = {.q = q, .order = order};
+    inv_pieces_cells(q, count, seed);
+    for (int32_t i = 0; i < q->p->n; i++) q->slot[order[i]] = i;
     inv_parallel(count < 4 ? 1 : q->threads, arrange_pieces, &job);
 }
 

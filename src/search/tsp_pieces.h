@@ -39,7 +39,10 @@ void inv_pieces_destroy(inv_pieces *q);
 /* Cuts the tour anew into pieces of about `size` (>= `least` of creation) nodes, at places that `seed` decides.
  * O(n log(n / size)), all threads. */
 void inv_pieces_cut(inv_pieces *q, const int32_t *order, int32_t size, uint64_t seed);
-/* Cuts it into `count` pieces of about the same number of nodes; n / count must be >= `least`. */
+/* Puts the nodes into `count` cells of about the same number, in member and begin; there need not be a tour.
+ * n / count must be >= `least`. */
+void inv_pieces_cells(inv_pieces *q, int32_t count, uint64_t seed);
+/* Cuts the tour into `count` pieces by such cells. */
 void inv_pieces_cut_into(inv_pieces *q, const int32_t *order, int32_t count, uint64_t seed);
 /* The fixed edges of piece i, whose nodes are counted from 0 along its cycle: mate[j], the node at the other
  * end, or -1; and outside[j], where the tour goes on there. */

@@ -17,6 +17,11 @@ int inv_comm_size(const inv_comm *c)
     return c->size;
 }
 
+void inv_comm_send(inv_comm *c, const void *bytes, size_t count)
+{
+    inv_comm_send_to(c, 0, bytes, count);
+}
+
 #ifdef INVIT_MPI
 
 #include <mpi.h>
@@ -78,14 +83,27 @@ void inv_comm_broadcast(inv_comm *c, void *bytes, size_t count)
                   MPI_COMM_WORLD);
 }
 
-void inv_comm_send(inv_comm *c, const void *bytes, size_t count)
+void inv_comm_send_to(inv_comm *c, int to, const void *bytes, size_t count)
 {
     (void)c;
     unsigned long long size = count;
-    MPI_Send(&size, 1, MPI_UNSIGNED_LONG_LONG, 0, 0, MPI_COMM_WORLD);
+    MPI_Send(&size, 1, MPI_UNSIGNED_LONG_LONG, to, 0, MPI_COMM_WORLD);
     for (size_t at = 0; at < count; at += INV_COMM_PIECE)
         MPI_Send((const char *)bytes + at, (int)(count - at < INV_COMM_PIECE ? count - at : INV_COMM_PIECE),
-                 MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+                 MPI_BYTE, to, 1, MPI_COMM_WORLD);
+}
+
+bool inv_comm_arrived(inv_comm *c, int from)
+{
+    (void)c;
+    int there = 0;
+    MPI_Iprobe(from, 0, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+    return there;
+}
+
+void inv_comm_abort(inv_comm *c, int code)
+{
+    if (c->size > 1) MPI_Abort(MPI_COMM_WORLD, code);
 }
 
 size_t inv_comm_receive_size(inv_comm *c, int from)
@@ -149,9 +167,20 @@ void inv_comm_broadcast(inv_comm *c, void *bytes, size_t count)
     (void)c, (void)bytes, (void)count;
 }
 
-void inv_comm_send(inv_comm *c, const void *bytes, size_t count)
+void inv_comm_send_to(inv_comm *c, int to, const void *bytes, size_t count)
 {
-    (void)c, (void)bytes, (void)count;
+    (void)c, (void)to, (void)bytes, (void)count;
+}
+
+bool inv_comm_arrived(inv_comm *c, int from)
+{
+    (void)c, (void)from;
+    return false;
+}
+
+void inv_comm_abort(inv_comm *c, int code)
+{
+    (void)c, (void)code;
 }
 
 size_t inv_comm_receive_size(inv_comm *c, int from)

@@ -1,0 +1,143 @@
+/* invit solve under mpirun: ranks share an instance and give one checked solution. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "folder.h"
+#include "shell.h"
+
+#include <stdbool.h>
+
+#define MPIRUN "mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 -n"
+
+static char output[1 << 20];
+
+static int run(const char *command)
+{
+    return shell(command, output, sizeof output);
+}
+
+static bool says(const char *text)
+{
+    return strstr(output, text) != NULL;
+}
+
+static bool no_mpi(void)
+{
+    return system("mpirun --version >/dev/null 2>&1") != 0;
+}
+
+/* Runs "mpirun -n RANKS invit ARGUMENTS" in the folder. */
+static int ranks(int count, const char *arguments)
+{
+    char command[2048];
+    snprintf(command, sizeof command, "cd %s && { " MPIRUN " %d '%s' %s; } 2>&1", folder, count, TEST_BINARY,
+             arguments);
+    return run(command);
+}
+
+static int alone(const char *arguments)
+{
+    char command[2048];
+    snprintf(command, sizeof command, "cd %s && { '%s' %s; } 2>&1", folder, TEST_BINARY, arguments);
+    return run(command);
+}
+
+/* The number after "key": in what was printed. */
+static double number(const char *key)
+{
+    const char *at = strstr(output, key);
+    assert_non_null(at);
+    return strtod(strchr(at, ':') + 1, NULL);
+}
+
+/* Large instances in pieces; the same again for the same seed, and no worse than one process by more than a
+ * little. */
+static void pieces_of_large_instances(void **state)
+{
+    (void)state;
+    if (no_mpi()) skip();
+    static const struct {
+        const char *make, *name, *how;
+    } cases[] = {{"gen tsp -n 20000 -s 3 -o t.tsp -q", "t.tsp", "-c greedy --iterations 8000"},
+                 {"gen cvrp -n 4000 -s 3 -o c.vrp -q", "c.vrp", "-c savings --iterations 40000"}};
+    char command[512];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double length[4];
+        assert_int_equal(alone(cases[i].make), 0);
+        for (int k = 0; k < 4; k++) {
+            snprintf(command, sizeof command, "solve %s %s --threads 1 --json -q -o %d.sol", cases[i].name,
+                     cases[i].how, k);
+            assert_int_equal(k < 2 ? ranks(2, command) : k == 2 ? ranks(3, command) : alone(command), 0);
+            length[k] = number("\"length\"");
+            if (k < 3) assert_true(number("\"rounds\"") >= 2);
+            if (k < 3) assert_true(number("\"bytes\"") > 10000);
+            snprintf(command, sizeof command, "check %s %d.sol", cases[i].name, k);
+            assert_int_equal(alone(command), 0);
+        }
+        assert_true(length[0] == length[1]);
+        assert_true(length[0] < 1.03 * length[3]);
+        assert_true(length[2] < 1.03 * length[3]);
+    }
+}
+
+/* Small ones, and those with rules or matrices, as islands. */
+static void islands_of_small_instances(void **state)
+{
+    (void)state;
+    if (no_mpi()) skip();
+    assert_int_equal(alone("gen tsp -n 200 -s 3 -o small.tsp -q"), 0);
+    assert_int_equal(
+        ranks(2, "solve small.tsp -c greedy --iterations 4000 --threads 1 --json -q -o small.tour"), 0);
+    assert_true(number("\"count\"") == 2);
+    assert_int_equal(alone("check small.tsp small.tour"), 0);
+    FILE *f = fopen(in_folder("windows.csv"), "w");
+    assert_non_null(f);
+    fputs("name,x,y,demand,open,close,service\ndepot,0,0,0,0,500,0\n", f);
+    for (int i = 0; i < 30; i++)
+        fprintf(f, "s%d,%d,%d,%d,%d,%d,2\n", i, 7 * i % 31, 11 * i % 29, 1 + i % 3, i, 200 + i);
+    fclose(f);
+    assert_int_equal(
+        ranks(2, "solve windows.csv --capacity 12 --iterations 2000 --threads 1 --json -q -o plan.sol"), 0);
+    assert_true(says("\"schedule\""));
+    assert_int_equal(alone("check windows.csv plan.sol --capacity 12"), 0);
+}
+
+/* A rank that dies takes the job with it, but not the best solution so far. */
+static void a_lost_rank_leaves_the_best_so_far(void **state)
+{
+    (void)state;
+    if (no_mpi()) skip();
+    assert_int_equal(alone("gen tsp -n 20000 -s 4 -o lost.tsp -q"), 0);
+    char command[2048];
+    snprintf(command, sizeof command,
+             "cd %s && { " MPIRUN " 2 '%s' solve lost.tsp -c greedy --time 12 --threads 1 -o lost.tour -q & "
+             "sleep 5; pkill -9 -n -f 'solve lost.ts[p]'; wait $!; } 2>&1",
+             folder, TEST_BINARY);
+    assert_int_not_equal(run(command), 0);
+    assert_int_equal(alone("check lost.tsp lost.tour"), 0);
+}
+
+static void errors_are_told_once(void **state)
+{
+    (void)state;
+    if (no_mpi()) skip();
+    assert_int_equal(ranks(2, "solve nothere.tsp"), 1);
+    const char *first = strstr(output, "nothere.tsp: cannot open");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "nothere.tsp: cannot open"));
+}
+
+int main(void)
+{
+    setenv("ASAN_OPTIONS", "detect_leaks=0", 1); /* the MPI library keeps memory of its own to the end */
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pieces_of_large_instances),
+        cmocka_unit_test(islands_of_small_instances),
+        cmocka_unit_test(a_lost_rank_leaves_the_best_so_far),
+        cmocka_unit_test(errors_are_told_once),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
