@@ -5,6 +5,7 @@ import { find, keep } from "./kept.js";
 import { drawSvg } from "./svg.js";
 export { hash, setHash } from "./address.js";
 
+export const seconds = 10; // what the page suggests: one core, and a few times slower
 export const where = "Solved in this browser: nothing is uploaded, and it works offline. Uses one core; invit serve uses them all. " +
   "Links to a solution (#job=) work in this browser only, and there is no map behind the grid.";
 

@@ -60,7 +60,10 @@ test("routes are listed with stops, kilometres and load; list and map light each
 }));
 
 test("a stop moved by hand: what it costs, and back again", () => withPage("desktop", "moved", async (page) => {
+  await page.fill("#temperature", "0.5");
+  const sent = page.waitForRequest((r) => r.method() === "POST" && r.url().endsWith("/v1/jobs"));
   await solveBakery(page);
+  assert.equal((await sent).postDataJSON().temperature, 0.5);
   const before = await totals(page), routes = await page.locator(".route").count();
   await page.locator(".route-head").first().click();
   const name = await page.locator(".stops .name").first().textContent(), stops = await page.locator(".stops .name").count();
@@ -125,6 +128,9 @@ test("times: windows from the table, minutes per stop, arrivals in the list, and
   }
   assert.ok(at.Early >= "09:00" && at.Early <= "10:00", at.Early);
   assert.ok(at.Noon >= "11:30" && at.Noon <= "12:00", at.Noon);
+  await page.click("#tab-film");
+  assert.match(await text(page, "#film-note"), /knows nothing of time windows/, "why there are no decisions to watch");
+  await page.click("#tab-plan");
   await page.fill("#max-duration", "0:10");
   await page.click("#solve");
   await page.waitForFunction(() => document.getElementById("status").classList.contains("bad"));

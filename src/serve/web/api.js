@@ -3,6 +3,7 @@
 import { hash } from "./address.js";
 export { hash, setHash } from "./address.js";
 
+export const seconds = 5; // what the page suggests
 export const where = `Solved by the server at ${location.host}.`;
 
 async function ask(method, path, body, type = "application/json") {

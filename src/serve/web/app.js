@@ -219,6 +219,7 @@ async function solve(on = false) {
 function event(name, data, locks = 0) {
   if (name === "steps") { plan.steps.push(...data.steps); film.show(); return; }
   if (name === "solution") {
+    if (!plan.shots.length && plan.steps.length < plan.stops) plan.steps = []; // the policy had no time, and others built them
     plan.shots.push({ t: data.elapsed, length: data.length, routes: data.routes, stage: data.stage });
     plan.routes = data.routes;
     if (locks) plan.locked = new Set([...Array(locks).keys()]); // locked routes come first
@@ -385,5 +386,6 @@ api.config().then(({ tiles, tiles_credit }) => {
 
 window.addEventListener("hashchange", () => { const id = api.hash("job"); if (id && id !== plan.id && id !== job?.id) restore(id); });
 $("where").textContent = api.where;
+$("time").value = api.seconds;
 showAll(true);
 if (api.hash("job")) restore(api.hash("job"));
