@@ -219,30 +219,42 @@ static void local_search_only_shortens(void **state)
     inv_cvrp_part_destroy(&q);
 }
 
-static void ejections_cost_what_they_say(void **state)
+static void ejections_make_room_at_the_stated_cost(void **state)
 {
     (void)state;
     static picture before, after;
     inv_cvrp_part q = {0};
     inv_rng rng;
-    int found = 0, cheaper = 0;
+    int found = 0, strings = 0, cheaper = 0;
     inv_rng_init(&rng, 7, 2);
     for (int32_t capacity = 12; capacity <= 24; capacity += 6) {
         make(&q, capacity, &rng);
         for (int i = 0; i < 3000; i++) {
             take_picture(&q, &before);
             int32_t v = customer(&q, &rng);
+            q.removals = 0;
             inv_cvrp_unlink_node(&q, v);
             double length = q.length, plain = inv_cvrp_best_place(&q, v, &rng).added;
+            q.blink_in = INT64_MAX; /* so that the same places are found again */
             inv_cvrp_ejection e = inv_cvrp_find_ejection(&q, v, INFINITY, &rng);
-            if (e.node) {
+            bool exact = false; /* one customer, which finds what it found before */
+            if (e.count > 0) {
                 found++;
+                strings += e.count > 1;
                 cheaper += e.added < plain;
-                assert_true(inv_cvrp_find_ejection(&q, v, 0.5 * e.added, &rng).added <= 0.5 * e.added);
+                assert_int_equal(inv_cvrp_find_ejection(&q, v, e.added, &rng).count, 0);
                 inv_cvrp_eject(&q, v, &e);
-                assert_true(fabs(q.length - length - e.added) < 1e-9);
+                assert_int_equal(q.removals, e.count);
+                assert_sound(&q);
+                exact = e.count == 1 && q.room[q.route[v]] < q.node[e.first].demand;
             } else
                 inv_cvrp_link_after(&q, v, inv_cvrp_best_place(&q, v, &rng).place);
+            for (int32_t j = 0; j < q.removals; j++) {
+                int32_t u = q.removed[j];
+                assert_true(q.node[u].demand < q.node[v].demand);
+                inv_cvrp_link_after(&q, u, inv_cvrp_best_place(&q, u, &rng).place);
+            }
+            if (exact) assert_true(fabs(q.length - length - e.added) < 1e-9);
             assert_sound(&q);
             if (i % 2) {
                 inv_cvrp_keep(&q);
@@ -255,6 +267,7 @@ static void ejections_cost_what_they_say(void **state)
         }
     }
     assert_true(found > 3000);
+    assert_true(strings > 300);
     assert_true(cheaper > 10);
     inv_cvrp_part_destroy(&q);
 }
@@ -294,7 +307,7 @@ int main(void)
         cmocka_unit_test(an_edge_is_as_long_as_elsewhere),
         cmocka_unit_test(changes_agree_with_recomputation_and_are_undone),
         cmocka_unit_test(local_search_only_shortens),
-        cmocka_unit_test(ejections_cost_what_they_say),
+        cmocka_unit_test(ejections_make_room_at_the_stated_cost),
         cmocka_unit_test(long_runs_do_not_drift),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,6 +26,7 @@ static int32_t find_room(const inv_cvrp_part *q, const int32_t *near, int32_t fr
     const int32_t *route = q->route, *room = q->room;
     int32_t *restrict fits = q->fits, count = 0, i = from;
     for (; i < to && near[i] != 0; i++) {
+        __builtin_prefetch(&q->node[near[i]]);
         fits[count] = i;
         count += room[route[near[i]]] >= demand;
     }
@@ -83,31 +84,50 @@ inv_cvrp_place_found inv_cvrp_best_place(inv_cvrp_part *q, int32_t v, inv_rng *r
     return best;
 }
 
+/* The shortest string from u on that makes room for a customer of this demand, all of its customers having smaller
+ * ones; returns its length, 0: none. */
+static int32_t string_for(const inv_cvrp_part *q, int32_t u, int32_t demand, int32_t *last)
+{
+    int32_t room = q->room[q->route[u]];
+    for (int32_t w = u, count = 1; count <= INV_CVRP_MOST_EJECTED; w = q->node[w].next, count++) {
+        if (w >= q->n || w == q->pinned || q->node[w].demand >= demand) return 0;
+        *last = w;
+        room += q->node[w].demand;
+        if (room >= demand) return count;
+    }
+    return 0;
+}
+
 inv_cvrp_ejection inv_cvrp_find_ejection(inv_cvrp_part *q, int32_t v, double most, inv_rng *rng)
 {
     const inv_cvrp_node *node = q->node, *c = &node[v];
     const int32_t *near = q->near + (size_t)v * (size_t)q->k;
     inv_cvrp_ejection best = {.added = most};
-    int32_t last = q->k < EJECTED_FROM ? q->k : EJECTED_FROM;
+    int32_t last = q->k < EJECTED_FROM ? q->k : EJECTED_FROM, end = 0;
     for (int32_t i = 0; i < last && near[i] != 0; i++) {
-        int32_t u = near[i], r = q->route[u], room = q->room[r], demand = node[u].demand;
-        if (r == q->n || u == q->pinned || demand >= c->demand || room + demand < c->demand) continue;
-        const inv_cvrp_node *p = &node[node[u].prev], *next = &node[node[u].next];
-        double added = inv_cvrp_between(q, p, c) + inv_cvrp_between(q, c, next) - p->out - node[u].out;
-        if (added >= best.added) continue;
-        q->room[r] = -1; /* without v there may seem to be room, which v is about to take */
-        inv_cvrp_place_found found = inv_cvrp_best_place(q, u, rng);
+        int32_t u = near[i], r = q->route[u], room = q->room[r];
+        int32_t count = r == q->n ? 0 : string_for(q, u, c->demand, &end);
+        if (count == 0) continue;
+        const inv_cvrp_node *p = &node[node[u].prev], *next = &node[node[end].next];
+        double added = inv_cvrp_between(q, p, c) + inv_cvrp_between(q, c, next) - p->out;
+        for (int32_t w = u, j = 0; j < count; w = node[w].next, j++) added -= node[w].out;
+        q->room[r] = -1; /* what seems to be room there is about to be taken by v */
+        for (int32_t w = u, j = 0; j < count && added < best.added; w = node[w].next, j++)
+            added += inv_cvrp_best_place(q, w, rng).added;
         q->room[r] = room;
-        if (added + found.added < best.added)
-            best = (inv_cvrp_ejection){.node = u, .place = found.place, .added = added + found.added};
+        if (added < best.added) best = (inv_cvrp_ejection){.first = u, .count = count, .added = added};
     }
     return best;
 }
 
 void inv_cvrp_eject(inv_cvrp_part *q, int32_t v, const inv_cvrp_ejection *e)
 {
-    int32_t before = q->node[e->node].prev;
-    inv_cvrp_unlink_node(q, e->node);
+    int32_t before = q->node[e->first].prev, w = e->first;
+    for (int32_t j = 0; j < e->count; j++) {
+        int32_t next = q->node[w].next;
+        inv_cvrp_unlink_node(q, w);
+        q->removed[q->removals++] = w;
+        w = next;
+    }
     inv_cvrp_link_after(q, v, before);
-    inv_cvrp_link_after(q, e->node, e->place);
 }

@@ -15,15 +15,19 @@ void inv_cvrp_draw_blink(inv_cvrp_part *q, inv_rng *rng);
 /* The cheapest place next to one of the customer's neighbours, or a route of its own. */
 inv_cvrp_place_found inv_cvrp_best_place(inv_cvrp_part *q, int32_t v, inv_rng *rng);
 
-/* A customer takes the place of a neighbour of smaller demand, which moves to its best place in another route.
- * Where routes are tight, the customer would often fit nowhere else. */
+/* A customer takes the place of a string of neighbours with smaller demands, which then wait to be inserted
+ * themselves. Where routes are tight, a large customer would often fit nowhere else. */
 typedef struct inv_cvrp_ejection {
-    int32_t node, place; /* who makes room, and where it goes; node 0: nobody */
-    double added;
+    int32_t first, count; /* the string that makes room; count 0: there is none            */
+    double added;         /* with each ejected customer at what is its best place now */
 } inv_cvrp_ejection;
 
-/* The cheapest ejection for v that adds less than `most`. */
+/* Customers in a string, and in all strings of a step. */
+enum { INV_CVRP_MOST_EJECTED = 4, INV_CVRP_MOST_EJECTIONS = 16 };
+
+/* The cheapest ejection for v that seems to add less than `most`. */
 inv_cvrp_ejection inv_cvrp_find_ejection(inv_cvrp_part *q, int32_t v, double most, inv_rng *rng);
+/* The ejected customers go to the end of q->removed. */
 void inv_cvrp_eject(inv_cvrp_part *q, int32_t v, const inv_cvrp_ejection *e);
 
 #endif

@@ -60,14 +60,15 @@ invit_status inv_cvrp_part_begin(inv_cvrp_part *q, invit_metric metric, int32_t 
 {
     size_t m = (size_t)n, near = m * (size_t)k;
     if (n > q->reserved_n) {
-        /* A step may take every customer out and put it back, each in the place of another one. */
+        /* A step may take every customer out and put it back, and some of them twice. */
+        size_t removals = m + INV_CVRP_MOST_EJECTIONS, changes = 2 * removals + 2 * INV_CVRP_LOCAL_MOVES;
         if (!grow(&q->node, 2 * m, sizeof *q->node) || !grow(&q->room, m + 1, sizeof *q->room) ||
             !grow(&q->route, 2 * m, sizeof *q->route) || !grow(&q->size, m, sizeof *q->size) ||
             !grow(&q->best_next, 2 * m, sizeof *q->best_next) || !grow(&q->stamp, m, sizeof *q->stamp) ||
             !grow(&q->empty, m, sizeof *q->empty) || !grow(&q->in_empty, m, sizeof *q->in_empty) ||
-            !grow(&q->removed, m, sizeof *q->removed) || !grow(&q->key, m, sizeof *q->key) ||
+            !grow(&q->removed, removals, sizeof *q->removed) || !grow(&q->key, m, sizeof *q->key) ||
             !grow(&q->dirty, 2 * m, sizeof *q->dirty) || !grow(&q->is_dirty, 2 * m, sizeof *q->is_dirty) ||
-            !grow(&q->change, 4 * m + 2 * INV_CVRP_LOCAL_MOVES, sizeof *q->change) ||
+            !grow(&q->change, changes, sizeof *q->change) ||
             !grow(&q->old_next, 2 * m, sizeof *q->old_next) ||
             !grow(&q->changed_in, 2 * m, sizeof *q->changed_in) ||
             !grow(&q->load_to, 2 * m, sizeof *q->load_to) ||
@@ -100,6 +101,12 @@ static void remove_customer(inv_cvrp_part *q, int32_t v)
 {
     inv_cvrp_unlink_node(q, v);
     q->removed[q->removals++] = v;
+    /* Recreate will look at the list's beginning: two lines of the cache, as rows are not aligned. */
+    size_t row = (size_t)v * (size_t)q->k, sixteenth = row + (size_t)(q->k < 16 ? q->k - 1 : 15);
+    __builtin_prefetch(&q->near[row]);
+    __builtin_prefetch(&q->near[sixteenth]);
+    __builtin_prefetch(&q->near_length[row]);
+    __builtin_prefetch(&q->near_length[sixteenth]);
 }
 
 /* Takes a string of `length` customers that has c in it out of c's route; a split string leaves some in its
@@ -181,12 +188,14 @@ static void sort_removed(inv_cvrp_part *q, inv_rng *rng)
 static bool recreate(inv_cvrp_part *q, double limit, inv_rng *rng)
 {
     sort_removed(q, rng);
+    int32_t most = q->removals + INV_CVRP_MOST_EJECTIONS;
     for (int32_t i = 0; i < q->removals; i++) {
         int32_t v = q->removed[i];
         inv_cvrp_place_found found = inv_cvrp_best_place(q, v, rng);
         if (q->length + found.added > limit) {
+            if (q->removals + INV_CVRP_MOST_EJECTED > most) return false;
             inv_cvrp_ejection e = inv_cvrp_find_ejection(q, v, limit - q->length, rng);
-            if (!e.node) return false;
+            if (e.count == 0) return false;
             inv_cvrp_eject(q, v, &e);
         } else
             inv_cvrp_link_after(q, v, found.place);

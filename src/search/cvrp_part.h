@@ -48,7 +48,7 @@ typedef struct inv_cvrp_part {
     int32_t *empty; /* [n] routes that may be empty                       */
     bool *in_empty; /* [n]                                                */
     int32_t empties;
-    int32_t *removed; /* [n]                                                */
+    int32_t *removed; /* [n + INV_CVRP_MOST_EJECTIONS]                      */
     double *key;      /* [n] sort keys of the removed                       */
     int32_t removals;
     int32_t *dirty; /* [2 n] ids whose next differs from best_next        */
