@@ -46,6 +46,10 @@ __version__ = version()
 InvitError.__module__ = __name__  # as people catch it
 
 
+def __dir__() -> List[str]:
+    return sorted([*__all__, "__version__", "lab"])
+
+
 def __getattr__(name: str) -> Any:  # the lab needs libraries that solving does not: only for those who ask for it
     if name == "lab":
         return importlib.import_module(".lab", __name__)
@@ -144,7 +148,7 @@ def solve(coords: Optional[Union[Coords, Instance]] = None, demands: Optional[Se
           target: Optional[float] = None, improve: Optional[str] = None, decode: Optional[str] = None,
           start: Any = None, progress: Union[bool, None, Callable[[Progress], Optional[bool]]] = None,
           **rules: Any) -> Solution:
-    """Solves an instance given as arrays, a table (or an Instance) and returns a checked Solution.
+    """Solves an instance given as arrays, a table, a file's name or an Instance, and returns a checked Solution.
 
     coords: n rows x, y; a square matrix is one of distances; a pandas DataFrame or another table with named columns (see
     Instance). **rules: distances, durations, time_windows, service, vehicles, open, start_node, end_node, max_length,
@@ -172,6 +176,11 @@ def solve(coords: Optional[Union[Coords, Instance]] = None, demands: Optional[Se
         if demands is not None or capacity is not None or metric is not None or rules:
             raise InvitError("an Instance has its own demands, capacity and metric; give them to Instance() instead")
         instance = coords
+    elif isinstance(coords, (str, os.PathLike)):
+        if demands is not None or metric is not None or rules:
+            raise InvitError("a file has its own demands, metric and rules, only capacity goes beside it; read it as a "
+                             "table, with pandas or csv.DictReader, to change more")
+        instance = read(coords, capacity=capacity)
     else:
         instance = Instance(coords, demands, capacity, metric, **rules)
     if model is not None and not isinstance(model, Model):

@@ -24,7 +24,7 @@ def _choose(what: str, value: str, names: Sequence[str]) -> int:
     return names.index(value)
 
 
-def _array(values: Any, kind: Any, count: int) -> Any:
+def _array(values: Any, kind: Any, count: int, what: str = "") -> Any:
     """A C array of `count` numbers from a sequence or a NumPy array (whose memory is read directly when it fits)."""
     dtype = {c.c_double: "d", c.c_int64: "q"}[kind]
     try:
@@ -37,7 +37,7 @@ def _array(values: Any, kind: Any, count: int) -> Any:
     if flat and not isinstance(flat[0], numbers.Number):
         flat = [number for row in flat for number in row]
     if len(flat) != count:
-        raise InvitError(f"expected {count} numbers, got {len(flat)}")
+        raise InvitError(f"{what + ': ' if what else ''}expected {count} numbers, got {len(flat)}")
     return (kind * count)(*(flat if kind is c.c_double else [_whole("demands", v) for v in flat]))
 
 
@@ -169,6 +169,8 @@ class Instance:
                  speed: Optional[float] = None, labels: Optional[Union[str, Sequence[str]]] = None) -> None:
         values = {"open": "yes" if open else None, "start_node": start_node, "end_node": end_node, "vehicles": vehicles,
                   "max_length": max_length, "max_duration": max_duration, "max_stops": max_stops, "speed": speed}
+        if hasattr(coords, "__next__") or isinstance(coords, (zip, map)):
+            coords = list(coords)
         demands, distances, durations, time_windows, service = map(
             _bare, (demands, distances, durations, time_windows, service))
         if coords is not None and _is_table(coords) and not isinstance(coords, (Mapping, list, tuple)) and _is_matrix(coords):
@@ -196,7 +198,7 @@ class Instance:
         if coords is None:
             call("invit_instance_create_matrix", _array(distances, c.c_double, n * n), n, c.byref(out))
         elif whole:
-            call("invit_instance_create_cvrp", _array(coords, c.c_double, 2 * n), _array(demands, c.c_int64, n), n,
+            call("invit_instance_create_cvrp", _array(coords, c.c_double, 2 * n), _array(demands, c.c_int64, n, "demands"), n,
                  _whole("capacity", capacity, 1, _INT32), kind, c.byref(out))
         else:
             call("invit_instance_create_tsp", _array(coords, c.c_double, 2 * n), n, kind, c.byref(out))
@@ -205,7 +207,7 @@ class Instance:
         self._set_matrices(None if coords is None else distances, durations)
         if capacity is not None and not (whole and coords is not None):
             call("invit_instance_set", out, b"capacity", repr(float(capacity)).encode())
-            call("invit_instance_set_array", out, b"demands", _array(demands, c.c_double, n), n)
+            call("invit_instance_set_array", out, b"demands", _array(demands, c.c_double, n, "demands"), n)
         self._set_times(service, time_windows)
         self._set_values(values)
         if labels is not None:
@@ -223,7 +225,7 @@ class Instance:
             service = [0.0] + [float(service)] * (n - 1)
         if service is not None:
             times = [_clock(s) for s in service]
-            call("invit_instance_set_array", self._handle, b"service", _array(times, c.c_double, n), n)
+            call("invit_instance_set_array", self._handle, b"service", _array(times, c.c_double, n, "service"), n)
         if time_windows is not None:
             if len(time_windows) != n or _columns(time_windows) != 2:
                 raise InvitError(f"time_windows must be {n} pairs, one per node")

@@ -100,6 +100,25 @@ class Solve(unittest.TestCase):
         self.assertGreater(ticks, 20)
 
 
+class Ways(unittest.TestCase):
+    def test_a_file_by_its_name(self):
+        examples = pathlib.Path(__file__).resolve().parents[2] / "examples"
+        for name in (str(examples / "bakery.csv"), examples / "bakery.csv"):
+            solution = invit.solve(name, capacity=60, iterations=50)
+            self.assertEqual((solution.instance.name, solution.instance.capacity), ("bakery", 60))
+        with self.assertRaisesRegex(invit.InvitError, "only capacity goes beside it"):
+            invit.solve(examples / "bakery.csv", vehicles=3)
+        with self.assertRaisesRegex(invit.InvitError, "nowhere.tsp"):
+            invit.solve("nowhere.tsp")
+
+    def test_iterators(self):
+        self.assertEqual(len(invit.solve(zip([0, 0, 1, 1], [0, 1, 1, 0]), time=0).tour), 4)
+        self.assertEqual(len(invit.solve(((i, i * i % 5) for i in range(5)), time=0).tour), 5)
+
+    def test_what_is_offered(self):
+        self.assertEqual(dir(invit), sorted([*invit.__all__, "__version__", "lab"]))
+
+
 class Stop(unittest.TestCase):
     def test_false_stops_with_the_best_so_far(self):
         began = time.monotonic()
@@ -172,6 +191,10 @@ class Rules(unittest.TestCase):
 
 
 class Refuse(unittest.TestCase):
+    def test_demands_that_are_too_few(self):
+        self.refuses("demands: expected 4 numbers, got 2", SQUARE, demands=[0, 1], capacity=3)
+        self.refuses("demands: expected 4 numbers, got 2", SQUARE, demands=[0, 0.5], capacity=3)
+
     def refuses(self, pattern, *arguments, **named):
         with self.assertRaisesRegex(invit.InvitError, pattern):
             invit.solve(*arguments, **named)
