@@ -277,6 +277,30 @@ static void quadrants_reach_across_gaps(void **state)
     invit_instance_destroy(p);
 }
 
+/* With any number of threads the same tour; it stops when it is told to. */
+static void greedy_edges_with_threads_and_limits(void **state)
+{
+    (void)state;
+    enum { N = FEWER(9000, 4500) };
+    for (int kind = 0; kind < KINDS; kind++) {
+        invit_instance *p = make_instance(N, kind, INVIT_EUC_2D, 33);
+        invit_solution *s = NULL, *same = NULL, *stopped = NULL;
+        int cancel = 1;
+        inv_limits many = {INFINITY, NULL, 3}, flag = {INFINITY, &cancel, 2}, past = {inv_now() - 1, NULL, 2};
+        assert_int_equal(inv_construct_greedy(p, NULL, &s, NULL), INVIT_OK);
+        assert_int_equal(inv_construct_greedy(p, &many, &same, NULL), INVIT_OK);
+        assert_permutation(s, N);
+        assert_memory_equal(s->nodes, same->nodes, N * sizeof *s->nodes);
+        assert_int_equal(inv_construct_greedy(p, &flag, &stopped, NULL), INVIT_ERR_CANCELLED);
+        assert_null(stopped);
+        assert_int_equal(inv_construct_greedy(p, &past, &stopped, NULL), INVIT_ERR_CANCELLED);
+        assert_null(stopped);
+        invit_solution_destroy(s);
+        invit_solution_destroy(same);
+        invit_instance_destroy(p);
+    }
+}
+
 static void constructors_give_tours(void **state)
 {
     (void)state;
@@ -323,6 +347,7 @@ int main(void)
         cmocka_unit_test(the_length_does_not_drift),
         cmocka_unit_test(neighbour_lists_match_brute_force),
         cmocka_unit_test(quadrants_reach_across_gaps),
+        cmocka_unit_test(greedy_edges_with_threads_and_limits),
         cmocka_unit_test(constructors_give_tours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* When work that cannot be used half done is to be given up. */
+/* When work that cannot be used half done is to be given up, and the threads it may use. */
 #ifndef INVIT_BASE_LIMITS_H
 #define INVIT_BASE_LIMITS_H
 
@@ -8,6 +8,7 @@
 typedef struct inv_limits {
     double deadline;            /* inv_now() at which to give up; INFINITY: never */
     const volatile int *cancel; /* may be NULL                                    */
+    int threads;                /* where work is shared; below 1: one             */
 } inv_limits;
 
 /* Looks at the clock, so not in an inner loop. */

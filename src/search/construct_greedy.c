@@ -5,9 +5,11 @@
 #include "problem/metric.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* A round that joins fewer than one fragment in this many is the last of its kind. */
-enum { SLOW = 16, LOOK_AT_CLOCK = 1 << 16 };
+/* SLOW: a round that joins fewer than one fragment in this many is the last of its kind. LONGEST: steps from
+ * wish to wish before a link is taken that is not the shortest. LOOK_AT_CLOCK: nodes. */
+enum { SLOW = 16, LONGEST = 100, LOOK_AT_CLOCK = 4096, NEIGHBOURS = 7, NEIGHBOURS_OF_ENDS = 6 };
 
 typedef struct link {
     double length;
@@ -19,7 +21,6 @@ typedef struct fragments {
     int32_t (*next)[2]; /* [n] up to two neighbours on the path, -1 where there is none */
     int32_t *other;     /* [n] for the end of a fragment: its other end                  */
     int32_t count;      /* fragments left                                                */
-    const inv_limits *limits;
 } fragments;
 
 static int by_length(const void *x, const void *y)
@@ -28,11 +29,6 @@ static int by_length(const void *x, const void *y)
     if (a->length != b->length) return a->length < b->length ? -1 : 1;
     if (a->a != b->a) return a->a < b->a ? -1 : 1;
     return (a->b > b->b) - (a->b < b->b);
-}
-
-static invit_status given_up(invit_error *err)
-{
-    return inv_fail(err, INVIT_ERR_CANCELLED, "stopped while joining the shortest edges");
 }
 
 static void join(fragments *f, int32_t a, int32_t b)
@@ -46,38 +42,111 @@ static void join(fragments *f, int32_t a, int32_t b)
     f->count--;
 }
 
-/* Joins fragments by the links of the lists, shortest first. node[i] is what list entry i stands for. */
-static invit_status join_by_lists(const invit_instance *p, const inv_neighbours *nb, const int32_t *node,
-                                  inv_rng *rng, fragments *f, invit_error *err)
+static invit_status given_up(invit_error *err)
+{
+    return inv_fail(err, INVIT_ERR_CANCELLED, "stopped while joining the shortest edges");
+}
+
+/* Joins fragments by the links of the lists, each made up to a fifth longer or shorter by chance, shortest
+ * first. */
+static invit_status join_by_chance(const invit_instance *p, const inv_neighbours *nb, inv_rng *rng,
+                                   const inv_limits *limits, fragments *f, invit_error *err)
 {
     invit_status status = INVIT_OK;
     size_t count = 0, room = (size_t)nb->n * (size_t)nb->k;
     link *links = malloc(room * sizeof *links);
     if (!links) return inv_no_memory(err, room * sizeof *links);
-    for (int32_t i = 0; i < nb->n; i++) {
-        if (i % LOOK_AT_CLOCK == 0 && inv_limits_reached(f->limits)) INV_TRY(given_up(err));
-        const int32_t *list = inv_neighbours_of(nb, i);
+    for (int32_t a = 0; a < nb->n; a++) {
+        if (a % LOOK_AT_CLOCK == 0 && inv_limits_reached(limits)) INV_TRY(given_up(err));
+        const int32_t *list = inv_neighbours_of(nb, a);
         for (int j = 0; j < nb->k && list[j] >= 0; j++) {
-            int32_t a = node ? node[i] : i, b = node ? node[list[j]] : list[j];
+            int32_t b = list[j];
             /* Most links are on both lists; keep one of the two. */
             bool mutual = false;
-            const int32_t *back = inv_neighbours_of(nb, list[j]);
-            for (int l = 0; l < nb->k && !mutual; l++) mutual = back[l] == i;
+            const int32_t *back = inv_neighbours_of(nb, b);
+            for (int l = 0; l < nb->k && !mutual; l++) mutual = back[l] == a;
             if ((mutual && a > b) || f->other[a] == b) continue;
-            double wrong = rng ? 0.8 + 0.4 * inv_rng_double(rng) : 1;
-            links[count++] = (link){wrong * inv_distance(p, a, b), a, b};
+            links[count++] = (link){(0.8 + 0.4 * inv_rng_double(rng)) * inv_distance(p, a, b), a, b};
         }
     }
     qsort(links, count, sizeof *links, by_length);
-    if (inv_limits_reached(f->limits)) INV_TRY(given_up(err));
+    if (inv_limits_reached(limits)) INV_TRY(given_up(err));
     for (size_t i = 0; i < count; i++) join(f, links[i].a, links[i].b);
 done:
     free(links);
     return status;
 }
 
+/* What is being joined, and how: node[i] is what list entry i stands for; NULL: i itself. */
+typedef struct wishes {
+    const invit_instance *p;
+    const inv_neighbours *nb;
+    const int32_t *node;
+    uint8_t *seen; /* [nb->n] entries of the list that can never be joined any more */
+    fragments *f;
+} wishes;
+
+static inline int32_t named(const wishes *w, int32_t i)
+{
+    return w->node ? w->node[i] : i;
+}
+
+/* The nearest node on the list that i can still be joined to, or -1. What cannot be joined once never can be:
+ * a node inside a fragment stays there, and so does the other end of i's own. */
+static int32_t wish(wishes *w, int32_t i)
+{
+    const int32_t *list = inv_neighbours_of(w->nb, i);
+    int32_t a = named(w, i);
+    for (; w->seen[i] < w->nb->k && list[w->seen[i]] >= 0; w->seen[i]++) {
+        int32_t b = named(w, list[w->seen[i]]);
+        if (w->f->next[b][1] < 0 && w->f->other[a] != b) return list[w->seen[i]];
+    }
+    return -1;
+}
+
+/* Joins fragments by the links of the lists, shortest first, without sorting them: a link that is the shortest
+ * one left at both of its ends comes before all others there. From any node the wishes lead to such a link,
+ * shorter from step to step. */
+static invit_status join_by_lists(const invit_instance *p, const inv_neighbours *nb, const int32_t *node,
+                                  const inv_limits *limits, fragments *f, invit_error *err)
+{
+    invit_status status = INVIT_OK;
+    wishes w = {.p = p, .nb = nb, .node = node, .seen = calloc((size_t)nb->n, 1), .f = f};
+    if (!w.seen) return inv_no_memory(err, (size_t)nb->n);
+    for (int32_t i = 0; i < nb->n; i++) {
+        if (i % LOOK_AT_CLOCK == 0 && inv_limits_reached(limits)) INV_TRY(given_up(err));
+        while (f->next[named(&w, i)][1] < 0) {
+            int32_t a = i, b = wish(&w, a);
+            if (b < 0) break;
+            for (int step = 0; step < LONGEST; step++) {
+                int32_t c = wish(&w, b);
+                /* Where b does not list a, b's wish may be farther, or there may be none. */
+                if (c < 0 || c == a ||
+                    inv_distance(p, named(&w, b), named(&w, c)) > inv_distance(p, named(&w, a), named(&w, b)))
+                    break;
+                a = b;
+                b = c;
+            }
+            join(f, named(&w, a), named(&w, b));
+        }
+    }
+done:
+    free(w.seen);
+    return status;
+}
+
+static inv_neighbour_options neighbour_options(int32_t k, const inv_limits *limits)
+{
+    if (!limits) return (inv_neighbour_options){.k = k, .threads = 1, .deadline = INFINITY};
+    return (inv_neighbour_options){.k = k,
+                                   .threads = limits->threads > 1 ? limits->threads : 1,
+                                   .deadline = limits->deadline,
+                                   .cancel = limits->cancel};
+}
+
 /* One more round: neighbour lists among the ends of the fragments alone. */
-static invit_status join_ends(const invit_instance *p, fragments *f, invit_error *err)
+static invit_status join_ends(const invit_instance *p, const inv_limits *limits, fragments *f,
+                              invit_error *err)
 {
     invit_status status = INVIT_OK;
     inv_neighbours nb = {0};
@@ -106,12 +175,10 @@ static invit_status join_ends(const invit_instance *p, fragments *f, invit_error
     for (int32_t i = 0; matrix && i < ends.n; i++)
         for (int32_t j = 0; j < ends.n; j++)
             rules.distance[(size_t)i * (size_t)ends.n + (size_t)j] = inv_distance(p, node[i], node[j]);
-    inv_neighbour_options o = {.k = ends.n < 7 ? ends.n : 6,
-                               .threads = 1,
-                               .deadline = f->limits ? f->limits->deadline : INFINITY,
-                               .cancel = f->limits ? f->limits->cancel : NULL};
+    inv_neighbour_options o =
+        neighbour_options(ends.n <= NEIGHBOURS_OF_ENDS ? ends.n : NEIGHBOURS_OF_ENDS, limits);
     INV_TRY(inv_neighbours_create(&ends, &o, &nb, err));
-    INV_TRY(join_by_lists(p, &nb, node, NULL, f, err));
+    INV_TRY(join_by_lists(p, &nb, node, limits, f, err));
 done:
     inv_neighbours_destroy(&nb);
     free(ends.xy);
@@ -149,7 +216,7 @@ invit_status inv_greedy_order(const invit_instance *p, const inv_neighbours *nb,
 {
     invit_status status = INVIT_OK;
     size_t n = (size_t)p->n;
-    fragments f = {.count = p->n, .limits = limits};
+    fragments f = {.count = p->n};
     f.next = malloc(n * sizeof *f.next);
     f.other = malloc(n * sizeof *f.other);
     if (!f.next || !f.other) {
@@ -161,10 +228,13 @@ invit_status inv_greedy_order(const invit_instance *p, const inv_neighbours *nb,
         f.other[i] = i;
     }
     if (fix_a >= 0) join(&f, fix_a, fix_b);
-    INV_TRY(join_by_lists(p, nb, NULL, rng, &f, err));
+    if (rng)
+        INV_TRY(join_by_chance(p, nb, rng, limits, &f, err));
+    else
+        INV_TRY(join_by_lists(p, nb, NULL, limits, &f, err));
     while (f.count > 1) {
         int32_t before = f.count;
-        INV_TRY(join_ends(p, &f, err));
+        INV_TRY(join_ends(p, limits, &f, err));
         if (f.count > before - before / SLOW) INV_TRY(chain_fragments(p, &f, err));
     }
 
@@ -182,23 +252,37 @@ done:
     return status;
 }
 
+/* Nodes are numbered along a Hilbert curve for the work, so that neighbours are near in memory. */
 invit_status inv_construct_greedy(const invit_instance *p, const inv_limits *limits, invit_solution **out,
                                   invit_error *err)
 {
     invit_status status = INVIT_OK;
+    size_t n = (size_t)p->n;
+    bool matrix = p->rules && p->rules->distance;
     inv_neighbours nb = {0};
+    invit_instance numbered = {.problem = INVIT_TSP, .metric = p->metric, .n = p->n};
+    inv_neighbour_options o = neighbour_options(NEIGHBOURS, limits);
+    int32_t *name = NULL;
     *out = NULL;
-    inv_neighbour_options o = {.k = 8,
-                               .threads = 1,
-                               .deadline = limits ? limits->deadline : INFINITY,
-                               .cancel = limits ? limits->cancel : NULL};
     INV_TRY(inv_solution_alloc(1, p->n, out, err));
     (*out)->start[0] = 0;
     (*out)->start[1] = p->n;
-    INV_TRY(inv_neighbours_create(p, &o, &nb, err));
-    INV_TRY(inv_greedy_order(p, &nb, -1, -1, NULL, limits, (*out)->nodes, err));
+    if (!matrix) {
+        name = malloc(n * sizeof *name);
+        numbered.xy = malloc(2 * n * sizeof *numbered.xy);
+        if (!name || !numbered.xy) INV_TRY(inv_no_memory(err, 2 * n * sizeof *numbered.xy));
+        INV_TRY(inv_curve_order(p->xy, p->n, o.threads, name, err));
+        for (size_t i = 0; i < n; i++)
+            memcpy(numbered.xy + 2 * i, p->xy + 2 * (size_t)name[i], 2 * sizeof *p->xy);
+    }
+    const invit_instance *q = matrix ? p : &numbered;
+    INV_TRY(inv_neighbours_create(q, &o, &nb, err));
+    INV_TRY(inv_greedy_order(q, &nb, -1, -1, NULL, limits, (*out)->nodes, err));
+    for (size_t i = 0; i < n && name; i++) (*out)->nodes[i] = name[(*out)->nodes[i]];
 done:
     inv_neighbours_destroy(&nb);
+    free(name);
+    free(numbered.xy);
     if (status != INVIT_OK) {
         invit_solution_destroy(*out);
         *out = NULL;

@@ -7,11 +7,12 @@
 #include "base/parallel.h"
 #include "problem/metric.h"
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAF = 8, BLOCK = 512, MAX_K = 64, LOOK_AT_CLOCK = 20000 };
+enum { LEAF = 8, BLOCK = 512, MOST_SUBTREES = 64, MAX_K = 64, LOOK_AT_CLOCK = 20000 };
 
 typedef struct box {
     double lo[2], hi[2];
@@ -19,10 +20,9 @@ typedef struct box {
 
 typedef struct kd_tree {
     int32_t n;
-    int32_t *id;  /* [n] node numbers in tree order */
-    double *xy;   /* [n][2] in tree order           */
-    box *bounds;  /* per tree node                  */
-    bool stopped; /* building was given up         */
+    int32_t *id; /* [n] node numbers in tree order */
+    double *xy;  /* [n][2] in tree order           */
+    box *bounds; /* per tree node                  */
 } kd_tree;
 
 typedef struct found {
@@ -94,9 +94,34 @@ static bool time_is_up(const inv_neighbour_options *o)
     return inv_flag_set(o->cancel) || inv_now() >= o->deadline;
 }
 
-static void build(kd_tree *t, const inv_neighbour_options *o, size_t node, int32_t lo, int32_t hi)
+/* What is left to build below a tree node. */
+typedef struct subtree {
+    size_t node;
+    int32_t lo, hi;
+} subtree;
+
+typedef struct build_job {
+    kd_tree *tree;
+    const inv_neighbour_options *o;
+    subtree below[MOST_SUBTREES];
+    int count, depth; /* subtrees from this depth on are left for later; 0: none */
+    atomic_int next, stopped;
+} build_job;
+
+static void build(build_job *job, size_t node, int32_t lo, int32_t hi, int depth)
 {
-    if (hi - lo > LOOK_AT_CLOCK && (t->stopped = t->stopped || time_is_up(o))) return;
+    kd_tree *t = job->tree;
+    if (depth == job->depth && depth > 0) {
+        job->below[job->count++] = (subtree){node, lo, hi};
+        return;
+    }
+    if (hi - lo > LOOK_AT_CLOCK) {
+        if (atomic_load(&job->stopped)) return;
+        if (time_is_up(job->o)) {
+            atomic_store(&job->stopped, 1);
+            return;
+        }
+    }
     box b = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
     for (int32_t i = lo; i < hi; i++)
         for (size_t c = 0; c < 2; c++) {
@@ -108,16 +133,29 @@ static void build(kd_tree *t, const inv_neighbour_options *o, size_t node, int32
     if (hi - lo <= LEAF) return;
     int32_t mid = lo + (hi - lo) / 2;
     select_median(t, lo, hi, mid, b.hi[0] - b.lo[0] >= b.hi[1] - b.lo[1] ? 0 : 1);
-    build(t, o, 2 * node + 1, lo, mid);
-    build(t, o, 2 * node + 2, mid, hi);
+    build(job, 2 * node + 1, lo, mid, depth + 1);
+    build(job, 2 * node + 2, mid, hi, depth + 1);
 }
 
-/* On the globe both axes are measured alike. Only the choice of candidates depends on this, never a length. */
-static void flatten(const invit_instance *p, double *xy)
+static void build_below(void *context, int member)
 {
-    double scale[2];
-    inv_plane_scale(p, scale);
-    for (size_t i = 0; i < 2 * (size_t)p->n; i++) xy[i] = p->xy[i] * scale[i % 2];
+    build_job *job = context;
+    (void)member;
+    for (int i; (i = atomic_fetch_add(&job->next, 1)) < job->count;)
+        build(job, job->below[i].node, job->below[i].lo, job->below[i].hi, INT_MIN);
+}
+
+/* The top of the tree first, then all threads at what is below. False when the time was up before. */
+static bool build_tree(kd_tree *t, const inv_neighbour_options *o)
+{
+    build_job job = {.tree = t, .o = o};
+    int threads = t->n < 4 * BLOCK ? 1 : o->threads;
+    if (threads > 1)
+        for (int subtrees = 1; subtrees < 4 * threads && 2 * subtrees <= MOST_SUBTREES; subtrees *= 2)
+            job.depth++;
+    build(&job, 0, 0, t->n, 0);
+    inv_parallel(threads, build_below, &job);
+    return !atomic_load(&job.stopped);
 }
 
 /* ---- asking -------------------------------------------------------------------------------------------- */
@@ -282,27 +320,32 @@ invit_status inv_neighbours_create(const invit_instance *p, const inv_neighbour_
     if (p->rules && p->rules->distance) return by_matrix(p, o, out, err);
 
     kd_tree t = {.n = p->n};
-    double *flat = malloc(2 * n * sizeof *flat);
+    double scale[2];
+    inv_plane_scale(p, scale);
+    /* Coordinates measured alike on both axes, also on the globe; only the choice of candidates depends on
+     * this, never a length. In node order: the instance's own where nothing is scaled. */
+    double *scaled = scale[0] == 1 && scale[1] == 1 ? NULL : malloc(2 * n * sizeof *scaled);
+    const double *flat = scaled ? scaled : p->xy;
     t.id = malloc(n * sizeof *t.id);
     t.xy = malloc(2 * n * sizeof *t.xy);
     t.bounds = malloc(2 * nodes * sizeof *t.bounds);
     out->node = malloc(n * (size_t)o->k * sizeof *out->node);
-    if (!flat || !t.id || !t.xy || !t.bounds || !out->node) {
+    if ((!scaled && (scale[0] != 1 || scale[1] != 1)) || !t.id || !t.xy || !t.bounds || !out->node) {
         status = inv_no_memory(err, n * (size_t)o->k * sizeof *out->node);
         goto done;
     }
-    flatten(p, flat);
+    for (size_t i = 0; scaled && i < 2 * n; i++) scaled[i] = p->xy[i] * scale[i % 2];
     memcpy(t.xy, flat, 2 * n * sizeof *flat);
     for (int32_t i = 0; i < p->n; i++) t.id[i] = i;
-    build(&t, o, 0, 0, p->n);
+    bool built = build_tree(&t, o);
 
     fill_job job = {.p = p, .o = o, .tree = &t, .flat = flat, .out = out->node};
-    atomic_store(&job.stopped, t.stopped);
+    atomic_store(&job.stopped, !built);
     inv_parallel(p->n < 4 * BLOCK ? 1 : o->threads, fill_lists, &job);
     if (atomic_load(&job.stopped))
         status = inv_fail(err, INVIT_ERR_CANCELLED, "stopped while listing neighbours");
 done:
-    free(flat);
+    free(scaled);
     free(t.id);
     free(t.xy);
     free(t.bounds);

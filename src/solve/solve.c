@@ -183,11 +183,11 @@ static invit_status construct(run *r, invit_error *err)
         INV_CHECK(construct_invit(r, err));
         if (r->solution) return INVIT_OK;
         /* Whoever stops before there is a solution would rather have a poor one than none. */
-        inv_limits limits = {r->deadline, r->control.cancel};
-        if (cancelled(r)) limits = (inv_limits){inv_now() + CANCEL_GRACE, NULL};
+        inv_limits limits = {r->deadline, r->control.cancel, r->o.threads};
+        if (cancelled(r)) limits = (inv_limits){inv_now() + CANCEL_GRACE, NULL, r->o.threads};
         return inv_construct_quick(r->p, &limits, r->o.seed, &r->solution, &r->result.construct, err);
     }
-    inv_limits limits = {r->deadline, r->control.cancel};
+    inv_limits limits = {r->deadline, r->control.cancel, r->o.threads};
     return inv_construct_within(r->p, r->o.seed, &limits, &r->solution, &r->result.construct, err);
 }
 
