@@ -26,6 +26,9 @@ enum {
 };
 /* Share of the time left that goes into making a population. */
 static const double making = 0.5;
+/* Core-seconds per node below which no machine has time for a population: making one tour of it to find out,
+ * with a single thread, would cost a large share of them. */
+static const double least_seconds = 200e-6;
 
 typedef struct worker {
     inv_lk lk;
@@ -241,6 +244,8 @@ invit_status inv_tsp_evolve(inv_tsp_search *s, bool *done, invit_error *err)
     int32_t n = s->p->n;
     *done = false;
     if (n > LARGEST || (s->o->iterations >= 0 && s->o->iterations < LEAST * kicks_per_tour(s)))
+        return INVIT_OK;
+    if (s->o->iterations < 0 && (s->o->deadline - inv_now()) * s->o->threads < least_seconds * n)
         return INVIT_OK;
 
     population g = {.s = s, .stream = 1};
