@@ -14,17 +14,33 @@ void job_request_destroy(job_request *q)
     *q = (job_request){0};
 }
 
+enum { MOST_ROLLOUTS = 1024 }; /* of a request: each has memory of its own */
+
+/* The solver's own row of an option, which says its range. */
+static invit_option option_row(const char *name)
+{
+    invit_option row = {0};
+    for (int i = 0; invit_options_row(NULL, i, &row, sizeof row) && strcmp(row.name, name) != 0;) i++;
+    return row;
+}
+
 invit_status request_solve(const json_t *o, int64_t max_nodes, double longest, job_request *out,
                            invit_error *err)
 {
     int64_t rollouts, seed;
+    invit_option steps = option_row("iterations"), several = option_row("rollouts"),
+                 warmth = option_row("temperature");
     invit_status status =
         wire_only(o, "instance time iterations rollouts temperature seed watch start locked", err);
     if (status == INVIT_OK)
         status = wire_number(o, "time", 0, longest, longest < 2 ? longest : 2, &out->time, err);
-    if (status == INVIT_OK) status = wire_integer(o, "iterations", 0, INT64_MAX, -1, &out->iterations, err);
-    if (status == INVIT_OK) status = wire_integer(o, "rollouts", 1, 1024, 0, &rollouts, err);
-    if (status == INVIT_OK) status = wire_number(o, "temperature", 1e-6, 1e6, 0, &out->temperature, err);
+    if (status == INVIT_OK)
+        status =
+            wire_integer(o, steps.name, (int64_t)steps.min, (int64_t)steps.max, -1, &out->iterations, err);
+    if (status == INVIT_OK)
+        status = wire_integer(o, several.name, (int64_t)several.min, MOST_ROLLOUTS, 0, &rollouts, err);
+    if (status == INVIT_OK)
+        status = wire_number(o, warmth.name, warmth.min, warmth.max, 0, &out->temperature, err);
     if (status == INVIT_OK) status = wire_integer(o, "seed", 0, INT64_MAX, 1, &seed, err);
     if (status == INVIT_OK)
         status = wire_read_instance(json_object_get(o, "instance"), max_nodes, &out->instance, err);

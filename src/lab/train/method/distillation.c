@@ -32,16 +32,8 @@ static invit_status keep(void *context, int32_t i, const inv_state *s, const flo
 
 invit_status inv_distill_tours(inv_imitation *m, inv_lane *lane, int32_t count, invit_error *err)
 {
-    for (int32_t i = 0; i < count; i++) inv_group_start(&m->group, i, &lane->rng);
-    int64_t decisions = 0;
+    inv_start_tours(m, lane, count);
     distillation a = {m, lane, inv_rng_double(&lane->rng) < m->task->o->rollin};
     inv_watcher watcher = {keep, &a};
-    inv_rollout o = {.policy = a.own ? m->roll : m->teacher,
-                     .config = &m->task->config,
-                     .walk = m->group.walk,
-                     .count = count,
-                     .watcher = &watcher};
-    INV_CHECK(inv_roll(&m->group.roller, &o, &decisions, err));
-    lane->tally.decisions += (double)decisions;
-    return INVIT_OK;
+    return inv_roll_tours(m, lane, count, a.own ? m->roll : m->teacher, &watcher, err);
 }

@@ -94,6 +94,14 @@ static invit_status draw_group(inv_imitation *m, inv_lane *lane, int32_t *count,
     return INVIT_OK;
 }
 
+static invit_status roll(inv_imitation *m, inv_lane *lane, const inv_rollout *o, invit_error *err)
+{
+    int64_t decisions = 0;
+    INV_CHECK(inv_roll(&m->group.roller, o, &decisions, err));
+    lane->tally.decisions += (double)decisions;
+    return INVIT_OK;
+}
+
 /* DAgger-style roll-ins: limit[i] > 0: the policy takes that many steps before the expert does. */
 static invit_status roll_in(inv_imitation *m, inv_lane *lane, int32_t count, invit_error *err)
 {
@@ -104,11 +112,20 @@ static invit_status roll_in(inv_imitation *m, inv_lane *lane, int32_t count, inv
         m->limit[i] = own ? 1 + (int32_t)inv_rng_below(&lane->rng, (uint32_t)most) : 0;
         inv_group_start(&m->group, i, &lane->rng);
     }
-    int64_t decisions = 0;
     inv_rollout o = {m->roll, &m->task->config, m->group.walk, count, .limit = m->limit};
-    INV_CHECK(inv_roll(&m->group.roller, &o, &decisions, err));
-    lane->tally.decisions += (double)decisions;
-    return INVIT_OK;
+    return roll(m, lane, &o, err);
+}
+
+void inv_start_tours(inv_imitation *m, inv_lane *lane, int32_t count)
+{
+    for (int32_t i = 0; i < count; i++) inv_group_start(&m->group, i, &lane->rng);
+}
+
+invit_status inv_roll_tours(inv_imitation *m, inv_lane *lane, int32_t count, inv_policy *policy,
+                            const inv_watcher *watcher, invit_error *err)
+{
+    inv_rollout o = {policy, &m->task->config, m->group.walk, count, .watcher = watcher};
+    return roll(m, lane, &o, err);
 }
 
 /* The expert's order for walk i: a completion where the policy moved first, else a whole solution. */

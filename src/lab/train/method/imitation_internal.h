@@ -20,6 +20,10 @@ struct inv_imitation {
     float *opinion;  /* [candidates] the teacher model's log-probabilities  */
 };
 
+/* Starts walks 0..count-1; then `policy` makes the whole tours, watched at every decision. */
+void inv_start_tours(inv_imitation *m, inv_lane *lane, int32_t count);
+invit_status inv_roll_tours(inv_imitation *m, inv_lane *lane, int32_t count, inv_policy *policy,
+                            const inv_watcher *watcher, invit_error *err);
 /* The policy makes the tours of walks 0..count-1 itself, and the expert compares its open choices. */
 invit_status inv_q_regret_tours(inv_imitation *m, inv_lane *lane, int32_t count, invit_error *err);
 /* Tours of walks 0..count-1 by the teacher model or the policy; the teacher's probabilities go to the buffer. */

@@ -60,16 +60,8 @@ static invit_status compare(void *context, int32_t i, const inv_state *s, const 
 
 invit_status inv_q_regret_tours(inv_imitation *m, inv_lane *lane, int32_t count, invit_error *err)
 {
-    for (int32_t i = 0; i < count; i++) inv_group_start(&m->group, i, &lane->rng);
+    inv_start_tours(m, lane, count);
     comparison c = {m, lane};
     inv_watcher watcher = {compare, &c};
-    int64_t decisions = 0;
-    inv_rollout o = {.policy = m->roll,
-                     .config = &m->task->config,
-                     .walk = m->group.walk,
-                     .count = count,
-                     .watcher = &watcher};
-    INV_CHECK(inv_roll(&m->group.roller, &o, &decisions, err));
-    lane->tally.decisions += (double)decisions;
-    return INVIT_OK;
+    return inv_roll_tours(m, lane, count, m->roll, &watcher, err);
 }
