@@ -52,7 +52,7 @@ static void msvdrp_for_both_problems(void **state)
     (void)state;
     ok("eval msvdrp --sets tsp-100,cvrp-50 --dist uniform,clustered --limit 2 --rollouts 2 --ref-effort 0.02"
        " -m " GOLDEN "tsp-tiny.weights.safetensors -m " GOLDEN
-       "cvrp-tiny.weights.safetensors --baselines --instances --rules"
+       "cvrp-tiny.weights.safetensors --baselines --instances"
        " --results run.csv");
     assert_true(says("TSP-100") && says("CVRP-50") && says("INViT-3V") && says("tsp-tiny.weights") &&
                 says("By instance"));
@@ -67,6 +67,14 @@ static void msvdrp_for_both_problems(void **state)
     assert_true(json_number_value(json_object_get(row, "wins")) == 2); /* an untrained policy is no match */
     json_decref(all);
     ok("eval msvdrp --sets tsp-100 --dist uniform --limit 1 --construct greedy -f markdown -o out.md");
+    char weights[512]; /* a run's best weights are called after the run */
+    snprintf(weights, sizeof weights,
+             "mkdir -p '%s/my-run' && cp " GOLDEN "tsp-tiny.weights.safetensors '%s/my-run/best.safetensors'",
+             folder, folder);
+    assert_int_equal(system(weights), 0);
+    ok("eval msvdrp --sets tsp-100 --dist uniform --limit 1 --rollouts 1 --no-rules -m "
+       "my-run/best.safetensors");
+    assert_true(says("my-run") && !says("savings") && !says("nearest neighbour"));
     assert_int_equal(access(strcat(strcpy(said, folder), "/out.md"), F_OK), 0);
 }
 

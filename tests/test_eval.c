@@ -365,6 +365,8 @@ static void libraries_are_measured(void **state)
     write_text(in_folder("square.tsp"), square);
     write_text(in_folder("square.opt.tour"), "TYPE: TOUR\nDIMENSION: 4\nTOUR_SECTION\n1\n2\n3\n4\n-1\nEOF\n");
     write_text(in_folder("broken.tsp"), "NAME: broken\nTYPE: TSP\nDIMENSION: 4\n");
+    write_text(in_folder("special.tsp"), "NAME: special\nTYPE: TSP\nDIMENSION: 4\nEDGE_WEIGHT_TYPE: SPECIAL\n"
+                                         "NODE_COORD_SECTION\n1 0 0\n2 1 0\n3 2 0\n4 3 0\nEOF\n");
     /* berlin52's name is known to the paper and to the best-known table, wherever its nodes are here */
     char berlin[2048] =
         "NAME: berlin52\nTYPE: TSP\nDIMENSION: 52\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n";
@@ -376,12 +378,15 @@ static void libraries_are_measured(void **state)
     if (invit_eval_files(&o, paths, 2, &report, &failures, &err) != INVIT_OK) fail_msg("%s", err.message);
     assert_int_equal(failures, 1);
     json_t *t = table(report, "TSP by instance"), *failed = table(report, "Failed"),
-           *compared = table(report, "compared");
+           *skipped = table(report, "Skipped"), /* not supported, no failure */
+               *compared = table(report, "compared");
     assert_int_equal(json_array_size(json_object_get(t, "rows")), 2);
     assert_true(number(t, 1, "reference") == 7542 && number(t, 1, "length") >= 51000 &&
                 number(t, 1, "INViT-2V") == 1.41);
     assert_true(number(t, 0, "reference") == 40 && number(t, 0, "nearest neighbour") == 0);
     assert_int_equal(json_array_size(json_object_get(failed, "rows")), 1);
+    assert_int_equal(json_array_size(json_object_get(skipped, "rows")), 1);
+    json_decref(skipped);
     assert_true(number(compared, 0, "pairs") == 1 && number(compared, 0, "losses") == 1);
     json_decref(t);
     json_decref(failed);

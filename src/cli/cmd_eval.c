@@ -129,7 +129,8 @@ static const cli_option options[] = {
      .type = CLI_BOOL,
      .offset = offsetof(eval_values, rules),
      .help =
-         "show nearest neighbour, space-filling curve, greedy edges and savings on the same instances too"},
+         "rows for nearest neighbour, space-filling curve, greedy edges and savings on the same instances, "
+         "with their time; --no-rules leaves them out"},
     {.name = "baselines",
      .type = CLI_BOOL,
      .offset = offsetof(eval_values, baselines),
@@ -240,7 +241,9 @@ static const cli_spec spec = {
     .about =
         "Measures a model or a solver: gap to near-optimal references and total time. `msvdrp` runs the "
         "paper's 28\n"
-        "generated sets and makes the references once; files and folders are TSPLIB and CVRPLIB "
+        "generated sets and makes the references once, which takes hours for all of them (--sets, --dist "
+        "and\n"
+        "--limit choose some); files and folders are TSPLIB and CVRPLIB "
         "instances with\n"
         "built-in best-known values. An instance without one is measured against the solution beside it: "
         "NAME.opt.tour\n"
@@ -432,6 +435,10 @@ static int evaluate(const eval_values *v, const invit_options *how, const cli_ar
     /* A model for one problem, no word on sets: that problem's sets. */
     for (int i = 0; sets && v->models.count > 0 && v->sets.count == 0 && i < INVIT_EVAL_SETS; i++)
         o.set[i] = model[strncmp(invit_eval_set_name(i), "cvrp", 4) == 0] != NULL;
+    if (sets && v->sets.count + v->dists.count + v->limit == 0 && !v->common.quiet)
+        cli_warn(
+            "all 28 sets take hours, their references more when they are made for the first time; --limit 10 "
+            "is a quick look, --results FILE --resume keeps what is done");
     result->status = sets ? invit_eval_msvdrp(&o, &result->report, &result->failures, &result->err)
                           : invit_eval_files(&o, args->item, args->count, &result->report, &result->failures,
                                              &result->err);
@@ -455,7 +462,8 @@ static int hand_over(const eval_values *v, const outcome *x)
 
 int cmd_eval(int argc, char **argv)
 {
-    eval_values v = {.dir = "msvdrp", .runs = "ablation", .data_seed = 1, .ref_effort = 1, .minutes = 10};
+    eval_values v = {
+        .dir = "msvdrp", .runs = "ablation", .data_seed = 1, .ref_effort = 1, .minutes = 10, .rules = true};
     cli_args args;
     cli_option rows[sizeof options / sizeof *options];
     memcpy(rows, options, sizeof options);

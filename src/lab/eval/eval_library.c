@@ -289,13 +289,14 @@ static void rule_table(const inv_library *lib, invit_report *report, invit_probl
     }
 }
 
-static void failure_table(const inv_library *lib, invit_report *report)
+/* What failed, or what was skipped because it is not supported. */
+static void failure_table(const inv_library *lib, invit_report *report, bool skipped)
 {
-    inv_table *t = inv_report_table(report, "Failed");
+    inv_table *t = inv_report_table(report, skipped ? "Skipped: not supported" : "Failed");
     inv_table_column(t, "file", false);
     inv_table_column(t, "why", false);
     for (int32_t i = 0; i < lib->count; i++) {
-        if (!lib->item[i].outcome.error[0]) continue;
+        if (!lib->item[i].outcome.error[0] || lib->item[i].skipped != skipped) continue;
         inv_table_row(t);
         inv_table_text(t, "%s", lib->item[i].path);
         inv_table_text(t, "%s", lib->item[i].outcome.error);
@@ -360,7 +361,7 @@ done:
 static invit_status library_report(inv_library *lib, invit_report **out, int32_t *failures, invit_error *err)
 {
     char label[96];
-    bool has[2] = {false, false};
+    bool has[2] = {false, false}, skipped = false;
     INV_CHECK(inv_report_create(out, err));
     for (int32_t i = 0; i < lib->count; i++) {
         inv_library_item *x = &lib->item[i];
@@ -368,7 +369,8 @@ static invit_status library_report(inv_library *lib, invit_report **out, int32_t
             take_outcome(lib, x);
             has[x->instance->problem] = true;
         }
-        *failures += x->outcome.error[0] != 0;
+        *failures += x->outcome.error[0] != 0 && !x->skipped;
+        skipped = skipped || x->skipped;
     }
     for (int p = 0; p < 2; p++) {
         if (!has[p]) continue;
@@ -378,7 +380,8 @@ static invit_status library_report(inv_library *lib, invit_report **out, int32_t
         if (lib->o->rules) rule_table(lib, *out, p, label);
         if (lib->o->against || lib->o->baselines) INV_CHECK(comparison_table(lib, *out, p, err));
     }
-    if (*failures) failure_table(lib, *out);
+    if (*failures) failure_table(lib, *out, false);
+    if (skipped) failure_table(lib, *out, true);
     return INVIT_OK;
 }
 

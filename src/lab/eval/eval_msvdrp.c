@@ -29,8 +29,15 @@ typedef struct set_result {
     inv_rule_result rule[INV_RULES];
 } set_result;
 
+/* How far the evaluation is: the number of the set under way. */
+typedef struct set_progress {
+    const invit_control *control; /* the caller's */
+    int number, sets;
+} set_progress;
+
 typedef struct msvdrp_run {
     const invit_eval_options *o;
+    set_progress progress;
     inv_comm *comm;
     inv_journal *journal, *against; /* files on rank 0 only */
     set_result result[INVIT_EVAL_SETS][4];
@@ -411,6 +418,7 @@ static invit_status run_all(msvdrp_run *run, int32_t *failures, invit_error *err
     for (int k = 0; k < INVIT_EVAL_SETS; k++)
         for (int d = 0; d < 4; d++)
             if (o->set[k] && o->distribution[d]) {
+                run->progress.number++;
                 status = run_set(run, k, d, err);
                 *failures += run->result[k][d].failures;
                 if (status == INVIT_ERR_CANCELLED) return say_stopped(run, err);
@@ -430,10 +438,31 @@ static void run_destroy(msvdrp_run *run)
     inv_journal_close(run->against);
 }
 
-invit_status invit_eval_msvdrp(const invit_eval_options *o, invit_report **out, int32_t *failures,
+/* Which set it is and how much of it is done is part of the message; the percentage is that of all sets. */
+static void on_progress(void *user, const invit_progress *p)
+{
+    set_progress *s = user;
+    invit_progress all = *p;
+    char message[256];
+    snprintf(message, sizeof message, "set %d of %d: %.0f %%%s%s", s->number, s->sets,
+             100 * fmax(0, p->fraction), p->message ? " of " : "", p->message ? p->message : "");
+    all.message = message;
+    if (p->fraction >= 0) all.fraction = (s->number - 1 + p->fraction) / s->sets;
+    s->control->progress(s->control->user, &all);
+}
+
+invit_status invit_eval_msvdrp(const invit_eval_options *options, invit_report **out, int32_t *failures,
                                invit_error *err)
 {
-    msvdrp_run run = {.o = o};
+    invit_eval_options mine = *options, *o = &mine;
+    msvdrp_run run = {.o = o, .progress = {.control = options->control}};
+    invit_control control = {.progress = on_progress, .user = &run.progress};
+    for (int i = 0; i < 4 * INVIT_EVAL_SETS; i++)
+        run.progress.sets += o->set[i / 4] && o->distribution[i % 4];
+    if (options->control && options->control->progress) {
+        control.cancel = options->control->cancel;
+        o->control = &control;
+    }
     invit_report *report = NULL;
     invit_status status, ran;
     *out = NULL;

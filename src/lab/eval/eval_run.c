@@ -52,6 +52,21 @@ invit_status inv_eval_key(const invit_eval_options *o, const char *what, char *k
     return INVIT_OK;
 }
 
+/* The file's name without its ending; of the best weights of a training run, RUN/best.safetensors, the run's. */
+static const char *model_name(const char *path, int *length)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    *length = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
+    bool generic =
+        (*length == 4 && strncmp(name, "best", 4) == 0) || (*length == 4 && strncmp(name, "last", 4) == 0);
+    if (!generic || !slash) return name;
+    const char *folder = slash;
+    while (folder > path && folder[-1] != '/') folder--;
+    if (folder == slash || folder[0] == '.') return name;
+    *length = (int)(slash - folder);
+    return folder;
+}
+
 void inv_eval_label(const invit_eval_options *o, invit_problem problem, char *label, size_t size)
 {
     static const char *const constructs[] = {
@@ -64,10 +79,7 @@ void inv_eval_label(const invit_eval_options *o, invit_problem problem, char *la
         name = o->label;
         n = (int)strlen(name);
     } else if (how.construct == INVIT_CONSTRUCT_INVIT) {
-        name = m && m->path ? m->path : "model";
-        if (strrchr(name, '/')) name = strrchr(name, '/') + 1;
-        const char *dot = strrchr(name, '.');
-        n = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
+        name = model_name(m && m->path ? m->path : "model", &n);
     }
     if (how.seconds > 0)
         snprintf(label, size, "%.*s + %gs", n, name, how.seconds);

@@ -63,6 +63,7 @@ static invit_status add_file(inv_library *lib, const char *path, invit_error *er
         x->index = lib->count - 1 - first;
         if (read == INVIT_OK) continue;
         snprintf(x->outcome.error, sizeof x->outcome.error, "%.250s", why.message);
+        x->skipped = read == INVIT_ERR_UNSUPPORTED;
         break;
     }
     invit_reader_close(reader);

@@ -21,6 +21,7 @@ typedef struct inv_library_item {
     ino_t inode;
     const inv_published_instance *published;
     inv_outcome outcome;
+    bool skipped; /* it has something that is not supported: no failure */
     double other; /* gap of the run or column compared with */
 } inv_library_item;
 
