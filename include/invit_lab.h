@@ -97,8 +97,14 @@ INVIT_API invit_status invit_generate(invit_problem problem, invit_distribution 
 
 /* ---- files, in short ------------------------------------------------------------------------------------ */
 
-/* The format a file's extension asks for (.tour, .sol, .txt, .geojson or .json, .csv), or else the usual one of the problem. */
+/* The format a file's extension asks for (.tour, .sol, .txt, .geojson or .json, .csv, .gpx, .kml, .html), or else the
+ * usual one of the problem. */
 INVIT_API invit_solution_format invit_solution_format_for(const char *path, invit_problem problem);
+/* Writes a folder, made if it is not there: stops.csv (all routes), summary.csv (one route per line) and route-N.csv for
+ * each route, each complete or as it was before; then removes files called route-N.csv that an earlier plan left there.
+ * What reads solutions takes the folder for its stops.csv. */
+INVIT_API invit_status invit_solution_write_folder(const char *path, const invit_instance *instance,
+                                                   const invit_solution *solution, invit_error *err);
 /* The same from a file: a NumPy array, or text with one row per line, perhaps with names before rows and columns. */
 INVIT_API invit_status invit_instance_read_matrix(invit_instance *instance, const char *name,
                                                   const char *path, invit_error *err);
@@ -398,6 +404,11 @@ INVIT_API invit_status invit_stats_rank(const invit_stats_options *options, cons
                                         invit_report **summary, invit_report **data, invit_error *err);
 INVIT_API invit_status invit_stats_edges(const invit_stats_options *options, const invit_control *control,
                                          invit_report **summary, invit_report **data, invit_error *err);
+/* Decision `step` (from 0) of a greedy rollout: for each view the attention of the current node's token, head by head,
+ * beside the probabilities of the candidates; the data have every layer. The instance is a plain one. */
+INVIT_API invit_status invit_stats_decision(const invit_model *model, const invit_instance *instance,
+                                            int64_t step, const invit_control *control,
+                                            invit_report **summary, invit_report **data, invit_error *err);
 INVIT_API invit_status invit_stats_attention(const invit_model *model, const invit_stats_options *options,
                                              const invit_control *control, invit_report **summary,
                                              invit_report **data, invit_error *err);

@@ -12,7 +12,8 @@ typedef struct stats_values {
     cli_list problems, dists, sizes;
     int count, format;
     double effort;
-    const char *csv, *figure, *model;
+    const char *csv, *figure, *model, *instance;
+    int64_t step;
     bool json;
     cli_common common;
 } stats_values;
@@ -72,7 +73,21 @@ static const cli_option options[] = {
      .type = CLI_STRING,
      .offset = offsetof(stats_values, model),
      .metavar = "FILE",
-     .help = "attention: the model whose largest view is given the whole instance"},
+     .help = "attention: the model whose largest view is given the whole instance, or that decides"},
+    {.name = "instance",
+     .modes = ATTENTION,
+     .type = CLI_STRING,
+     .offset = offsetof(stats_values, instance),
+     .metavar = "FILE",
+     .help = "attention: of one decision on this instance, head by head and view by view"},
+    {.name = "step",
+     .modes = ATTENTION,
+     .type = CLI_INT64,
+     .offset = offsetof(stats_values, step),
+     .metavar = "K",
+     .min = 0,
+     .max = 1e9,
+     .help = "with --instance: that decision of a greedy rollout, from 0"},
     {.name = "format",
      .letter = 'f',
      .type = CLI_CHOICE,
@@ -102,20 +117,22 @@ static const cli_option options[] = {
 static const cli_spec spec = {
     .command = "stats",
     .usage = "rank|edges|attention [OPTION...]",
-    .about =
-        "The paper's three findings on generated instances. rank: of the next node among the nearest "
-        "feasible ones\n"
-        "along near-optimal solutions. edges: the share that survives when nodes are added outside the "
-        "unit square.\n"
-        "attention: the mass beyond the 100 nearest neighbours when an encoder sees the whole instance.\n"
-        "Ctrl-C gives the tables over what is finished.",
+    .about = "The paper's three findings on generated instances. rank: of the next node among the nearest "
+             "feasible ones\n"
+             "along near-optimal solutions. edges: the share that survives when nodes are added outside the "
+             "unit square.\n"
+             "attention: the mass beyond the 100 nearest neighbours when an encoder sees the whole instance; "
+             "with\n"
+             "--instance the weights of one decision.\n"
+             "Ctrl-C gives the tables over what is finished.",
     .options = options,
     .min_args = 1,
     .max_args = 1,
     .more = "Examples:\n"
             "  invit stats rank --sizes 100,1000 --count 10 --csv rank.csv -o rank.svg\n"
             "  invit stats edges --problem tsp -o edges.svg\n"
-            "  invit stats attention --model global.safetensors\n"};
+            "  invit stats attention --model global.safetensors\n"
+            "  invit stats attention --instance berlin52.tsp --step 20 -o heads.svg\n"};
 
 static int read_sizes(const cli_list *list, int32_t *sizes)
 {
@@ -137,6 +154,27 @@ static int hand_over(const stats_values *v, const invit_report *summary, const i
     if (v->figure && invit_report_figure(data, v->figure, &err) != INVIT_OK) code = cli_report(&err);
     int printed = cli_write_report(summary, (invit_table_format)v->format, NULL);
     return code == CLI_OK ? printed : code;
+}
+
+/* The attention of one decision. */
+static int show_decision(const stats_values *v, const invit_control *control, cli_progress *progress)
+{
+    invit_error err;
+    invit_instance *p = NULL;
+    invit_model *model = NULL;
+    invit_report *summary = NULL, *data = NULL;
+    invit_status status = invit_instance_read(v->instance, 0, &p, &err);
+    if (status == INVIT_OK)
+        status = v->model ? invit_model_load(v->model, &model, &err)
+                          : invit_model_load_default(invit_instance_problem(p), &model, &err);
+    if (status == INVIT_OK) status = invit_stats_decision(model, p, v->step, control, &summary, &data, &err);
+    cli_progress_clear(progress);
+    int code = status == INVIT_OK ? hand_over(v, summary, data) : cli_report(&err);
+    invit_report_destroy(summary);
+    invit_report_destroy(data);
+    invit_model_destroy(model);
+    invit_instance_destroy(p);
+    return code;
 }
 
 int cmd_stats(int argc, char **argv)
@@ -171,6 +209,14 @@ int cmd_stats(int argc, char **argv)
     if ((code = cli_check_output(v.csv)) != CLI_GO || (code = cli_check_picture(v.figure)) != CLI_GO ||
         (code = cli_check_differs(v.csv, v.model, "the model")) != CLI_GO)
         goto done;
+    if (kind == 2 && cli_given(&args, "step") && !v.instance) {
+        code = cli_bad_usage("--step is a decision on an --instance");
+        goto done;
+    }
+    if (kind == 2 && v.instance) {
+        code = show_decision(&v, &control, &progress);
+        goto done;
+    }
     if (kind == 2 && !v.model) {
         code = cli_bad_usage("attention needs a --model, best one with a global view");
         goto done;

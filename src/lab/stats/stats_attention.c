@@ -2,6 +2,7 @@
  * attention on nodes beyond the nearest 100, the larger the instance. The encoder is the largest state view
  * of a model, given all nodes; a plain double loop, since nothing here has to be fast. Shapes: T tokens, d
  * width, f feed-forward width, h heads. */
+#include "base/cancel.h"
 #include "base/names.h"
 #include "invit_lab.h"
 #include "policy/network.h"
@@ -26,7 +27,7 @@ typedef struct tokens {
 
 typedef struct encoder {
     const struct invit_model *m;
-    int32_t view, layers;
+    int32_t view, layers; /* -1: the action view */
 } encoder;
 
 static const float *tensor(const encoder *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -37,7 +38,10 @@ static const float *tensor(const encoder *e, const char *format, ...)
     va_start(args, format);
     vsnprintf(tail, sizeof tail, format, args);
     va_end(args);
-    snprintf(name, sizeof name, "state_encoders.%d.%s", e->view, tail);
+    if (e->view < 0)
+        snprintf(name, sizeof name, "action_encoder.%s", tail);
+    else
+        snprintf(name, sizeof name, "state_encoders.%d.%s", e->view, tail);
     return e->m->param + inv_model_find(e->m, name)->offset;
 }
 
@@ -84,10 +88,10 @@ static void mark_far(const tokens *t, double *distance, double *sorted, uint8_t 
     }
 }
 
-/* One layer over all tokens; mass[i] = the part of token i's attention beyond its nearest 100, mean of the
- * heads. */
+/* One layer over all tokens. If asked for: mass[i] = the part of token i's attention beyond its nearest 100, mean of
+ * the heads; weight[h][T] = the attention of the token `query`, head by head. */
 static invit_status layer_forward(const encoder *e, int32_t l, tokens *t, const uint8_t *far, double *mass,
-                                  invit_error *err)
+                                  int32_t query, float *weight, invit_error *err)
 {
     const inv_config *c = &e->m->config;
     int32_t n = t->count, d = c->dim, f = c->ff, heads = c->heads, w = d / heads;
@@ -105,7 +109,7 @@ static invit_status layer_forward(const encoder *e, int32_t l, tokens *t, const 
     float scale = 1 / sqrtf((float)d);
     for (int32_t i = 0; i < n; i++) {
         float *x = t->h + (size_t)i * (size_t)d;
-        mass[i] = 0;
+        if (mass) mass[i] = 0;
         for (int32_t head = 0; head < heads; head++) {
             const float *qi = q + (size_t)i * (size_t)d + head * w;
             float top = -INFINITY;
@@ -122,11 +126,14 @@ static invit_status layer_forward(const encoder *e, int32_t l, tokens *t, const 
                 float p = expf(score[j] - top);
                 const float *vj = v + (size_t)j * (size_t)d + head * w;
                 sum += p;
-                if (far[(size_t)i * (size_t)n + (size_t)j]) beyond += p;
+                if (far && far[(size_t)i * (size_t)n + (size_t)j]) beyond += p;
+                if (weight && i == query) weight[(size_t)head * (size_t)n + (size_t)j] = p;
                 for (int32_t a = 0; a < w; a++) mix[head * w + a] += p * vj[a];
             }
             for (int32_t a = 0; a < w; a++) mix[head * w + a] /= (float)sum;
-            mass[i] += beyond / sum / heads;
+            for (int32_t j = 0; weight && i == query && j < n; j++)
+                weight[(size_t)head * (size_t)n + (size_t)j] /= (float)sum;
+            if (mass) mass[i] += beyond / sum / heads;
         }
         /* U = LN(H + fc(.)), V = LN(H + U), H' = LN(V + W2 relu(W1 V + b1) + b2) */
         affine(tensor(e, "encoder.MHA_layers.%d.fc.weight", l), NULL, mix, d, d, u);
@@ -146,12 +153,12 @@ static invit_status layer_forward(const encoder *e, int32_t l, tokens *t, const 
     return INVIT_OK;
 }
 
-/* The first decision's tokens over the whole instance: all neighbours, then last, then first. */
-static invit_status embed(const encoder *e, const inv_state *s, tokens *t, invit_error *err)
+/* A decision's tokens: the first n neighbours, then last, then first where the view has it. */
+static invit_status embed(const encoder *e, const inv_state *s, int32_t n, tokens *t, invit_error *err)
 {
-    int32_t n = s->action + s->rest, d = e->m->config.dim;
+    int32_t d = e->m->config.dim;
     bool cvrp = e->m->config.problem == INVIT_CVRP;
-    t->count = n + 2;
+    t->count = n + (e->view >= 0 || cvrp ? 2 : 1);
     t->dim = d;
     t->pos = malloc(2 * (size_t)t->count * sizeof *t->pos);
     t->h = malloc((size_t)t->count * (size_t)d * sizeof *t->h);
@@ -198,7 +205,7 @@ static invit_status one_instance(void *context, int32_t item, invit_error *err)
     inv_frame_for_copy(p, 0, &rng, &frame);
     inv_walk_start(w, 0, &frame);
     inv_walk_view(w, &s);
-    INV_TRY(embed(&c->e, &s, &t, err));
+    INV_TRY(embed(&c->e, &s, s.action + s.rest, &t, err));
     size_t n = (size_t)t.count, stride = (size_t)c->size + 2;
     far = malloc(n * n);
     room = malloc(3 * n * sizeof *room);
@@ -208,7 +215,7 @@ static invit_status one_instance(void *context, int32_t item, invit_error *err)
     }
     mark_far(&t, room, room + n, far);
     for (int32_t l = 0; l < c->e.layers; l++) {
-        INV_TRY(layer_forward(&c->e, l, &t, far, room + 2 * n, err));
+        INV_TRY(layer_forward(&c->e, l, &t, far, room + 2 * n, -1, NULL, err));
         double *mass = c->mass + ((size_t)l * (size_t)c->count + (size_t)item) * stride;
         for (size_t i = 0; i < stride; i++)
             mass[i] = i + 2 < n ? room[2 * n + i] : NAN; /* the nodes, not last and first */
@@ -310,4 +317,172 @@ invit_status invit_stats_attention(const invit_model *model, const invit_stats_o
     }
 done:
     return inv_stats_end(status, finished, count * o->count, summary, data, err);
+}
+
+/* ---- one decision -------------------------------------------------------------------------------------- */
+
+/* A greedy rollout up to a decision, and what the policy sees and thinks there. */
+typedef struct decision {
+    inv_index *index;
+    inv_walk *walk;
+    inv_prepared *prepared;
+    inv_policy *policy;
+    float *logp;
+    inv_state s;
+} decision;
+
+static void decision_destroy(decision *d)
+{
+    free(d->logp);
+    inv_policy_destroy(d->policy);
+    inv_prepared_destroy(d->prepared);
+    inv_walk_destroy(d->walk);
+    inv_index_destroy(d->index);
+}
+
+static invit_status walk_to(decision *d, const invit_model *m, const invit_instance *p, int64_t step,
+                            const invit_control *control, invit_error *err)
+{
+    const inv_config *c = &m->config;
+    int32_t candidates = inv_candidates(c),
+            widest = c->state_views ? c->state_k[c->state_views - 1] : c->action_k;
+    inv_frame frame;
+    inv_rng rng;
+    inv_rng_init(&rng, 1, 0);
+    INV_CHECK(inv_index_create(p, &d->index, err));
+    INV_CHECK(inv_walk_create(p, d->index, c->action_k, widest, &d->walk, err));
+    INV_CHECK(inv_prepared_create(m, INV_EXACT, &d->prepared, err));
+    INV_CHECK(inv_policy_create(d->prepared, 1, false, &d->policy, err));
+    d->logp = malloc((size_t)candidates * sizeof *d->logp);
+    if (!d->logp) return inv_no_memory(err, (size_t)candidates * sizeof *d->logp);
+    inv_frame_for_copy(p, 0, &rng, &frame);
+    inv_walk_start(d->walk, 0, &frame);
+    for (int64_t i = 0;; i++) {
+        if (inv_walk_done(d->walk))
+            return inv_fail(err, INVIT_ERR_ARGUMENT,
+                            "the rollout has %lld decisions, counted from 0: there is no %lld", (long long)i,
+                            (long long)step);
+        if (inv_cancelled(control)) return inv_fail(err, INVIT_ERR_CANCELLED, "stopped");
+        inv_walk_view(d->walk, &d->s);
+        INV_CHECK(inv_policy_forward(d->policy, &d->s, 1, d->logp, err));
+        if (i == step) return INVIT_OK;
+        inv_walk_visit(d->walk, inv_candidate_node(c, &d->s, inv_likeliest(d->logp, candidates)));
+    }
+}
+
+/* What a token of a view stands for: its node, and the policy's probability of going there. */
+static int32_t token_node(const decision *d, int32_t n, int32_t token, bool cvrp, double *probability)
+{
+    *probability = token < d->s.action ? exp(d->logp[token]) : NAN;
+    if (token < n) return d->s.node[token];
+    int32_t count = 0;
+    const int32_t *order = inv_walk_order(d->walk, &count);
+    if (token == n) return inv_walk_last(d->walk);
+    if (cvrp && d->s.depot_open) *probability = exp(d->logp[d->s.action]);
+    return cvrp || count == 0 ? 0 : order[0];
+}
+
+/* One view, all its layers; the summary has the last one. */
+static invit_status add_view(const decision *d, const encoder *e, const invit_instance *p, int32_t n,
+                             invit_report *summary, inv_table *data, invit_error *err)
+{
+    invit_status status = INVIT_OK;
+    int32_t heads = e->m->config.heads;
+    bool cvrp = e->m->config.problem == INVIT_CVRP;
+    char title[128], view[32], name[32];
+    tokens t = {0};
+    float *weight = NULL;
+    INV_TRY(embed(e, &d->s, n, &t, err));
+    weight = malloc((size_t)heads * (size_t)t.count * sizeof *weight);
+    if (!weight) INV_TRY(inv_no_memory(err, (size_t)heads * (size_t)t.count * sizeof *weight));
+    snprintf(view, sizeof view, e->view < 0 ? "action" : "state %d", e->view + 1);
+    for (int32_t l = 0; l < e->layers; l++) {
+        inv_table *table = NULL;
+        INV_TRY(layer_forward(e, l, &t, NULL, NULL, n, weight, err));
+        if (l + 1 == e->layers) {
+            snprintf(title, sizeof title,
+                     "View %s, layer %d: attention of the current node in percent, by head", view, l + 1);
+            table = inv_report_table(summary, title);
+            inv_table_column(table, "rank", true);
+            inv_table_column(table, "node", true);
+            inv_table_column(table, "name", false);
+            inv_table_column(table, "probability", true);
+            for (int32_t h = 0; h < heads; h++) {
+                snprintf(name, sizeof name, "head %d", h + 1);
+                inv_table_column(table, name, true);
+            }
+        }
+        for (int32_t i = 0; i < t.count; i++) {
+            double probability;
+            int32_t node = token_node(d, n, i, cvrp, &probability);
+            const char *label = invit_instance_label(p, node);
+            if (table) {
+                inv_table_row(table);
+                inv_table_number(table, i < n ? i + 1 : NAN, 0);
+                inv_table_number(table, node, 0);
+                inv_table_text(table, "%s",
+                               i < n && label ? label
+                               : i < n        ? ""
+                               : i == n       ? "(current)"
+                               : cvrp         ? "(depot)"
+                                              : "(first)");
+                inv_table_number(table, 100 * probability, 1);
+            }
+            for (int32_t h = 0; h < heads; h++) {
+                double share = weight[(size_t)h * (size_t)t.count + (size_t)i];
+                if (table) inv_table_number(table, 100 * share, 1);
+                inv_table_row(data);
+                inv_table_text(data, "%s", view);
+                inv_table_number(data, l + 1, 0);
+                inv_table_number(data, h + 1, 0);
+                inv_table_number(data, i + 1, 0);
+                inv_table_number(data, share, 6);
+                inv_table_number(data, node, 0);
+            }
+        }
+    }
+done:
+    free(weight);
+    free(t.pos);
+    free(t.h);
+    return status;
+}
+
+invit_status invit_stats_decision(const invit_model *model, const invit_instance *instance, int64_t step,
+                                  const invit_control *control, invit_report **summary, invit_report **data,
+                                  invit_error *err)
+{
+    static const char *const names[] = {"view", "layer", "head", "rank", "attention", "node"};
+    const inv_config *c = &model->config;
+    decision d = {0};
+    invit_status status = INVIT_OK;
+    *summary = *data = NULL;
+    if (instance->problem != c->problem || instance->rules)
+        INV_TRY(inv_fail(err, INVIT_ERR_ARGUMENT, "%s: expected a plain %s, which the model is for",
+                         instance->name, inv_problem_title(c->problem)));
+    INV_TRY(walk_to(&d, model, instance, step, control, err));
+    INV_TRY(inv_report_create(summary, err));
+    INV_TRY(inv_report_create(data, err));
+    inv_table *t = inv_report_table(*data, "decision");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) inv_table_column(t, names[i], i > 0);
+    inv_table_chart(
+        t, (inv_table_drawing){.x = 3,
+                               .y = 4,
+                               .line = 2,
+                               .x_label = "neighbours, nearest first, then the current and first node",
+                               .y_label = "attention of the current node, one line per head"});
+    for (int32_t v = -1; v < c->state_views; v++) {
+        encoder e = {model, v, v < 0 ? c->action_layers : c->state_layers};
+        int32_t further = v < 0 ? 0 : c->state_k[v] - c->action_k,
+                rest = d.s.rest < further ? d.s.rest : further;
+        INV_TRY(add_view(&d, &e, instance, d.s.action + rest, *summary, t, err));
+    }
+done:
+    decision_destroy(&d);
+    if (status != INVIT_OK) {
+        invit_report_destroy(*summary);
+        invit_report_destroy(*data);
+        *summary = *data = NULL;
+    }
+    return status;
 }
