@@ -1,6 +1,7 @@
-// The same from C++: deliveries from a depot, with the handles in smart pointers.
+// The same from C++: deliveries from a depot, with the handles in smart pointers. FILE is a table of stops
+// (examples/deliveries.csv) or any other instance; without one the stops are random.
 //
-//     c++ deliver.cpp -o deliver $(pkg-config --cflags --libs invit)
+//     c++ deliver.cpp -o deliver $(pkg-config --cflags --libs invit) && ./deliver [FILE]
 #include <invit.h>
 
 #include <cstdio>
@@ -8,7 +9,7 @@
 #include <random>
 #include <vector>
 
-int main()
+int main(int argc, char **argv)
 {
     std::mt19937 random(1);
     std::uniform_real_distribution<double> place(0, 1000);
@@ -24,8 +25,9 @@ int main()
 
     invit_error err;
     invit_instance *p = nullptr;
-    if (invit_instance_create_cvrp(xy.data(), demand.data(), customers + 1, 50, INVIT_EUC_2D, &p, &err) !=
-        INVIT_OK) {
+    if ((argc > 1 ? invit_instance_read(argv[1], 0, &p, &err)
+                  : invit_instance_create_cvrp(xy.data(), demand.data(), customers + 1, 50, INVIT_EUC_2D, &p,
+                                               &err)) != INVIT_OK) {
         std::fprintf(stderr, "%s\n", err.message);
         return 1;
     }
@@ -34,7 +36,8 @@ int main()
     std::unique_ptr<invit_options, void (*)(invit_options *)> options(invit_options_create(),
                                                                       invit_options_destroy);
     invit_solution *s = nullptr;
-    if (invit_options_set(options.get(), "construct", "savings", &err) != INVIT_OK ||
+    const char *construct = invit_instance_problem(p) == INVIT_CVRP ? "savings" : "greedy";
+    if (invit_options_set(options.get(), "construct", construct, &err) != INVIT_OK ||
         invit_options_set(options.get(), "time", "0.5", &err) != INVIT_OK ||
         invit_solve(instance.get(), nullptr, options.get(), &s, &err) != INVIT_OK) {
         std::fprintf(stderr, "%s\n", err.message);

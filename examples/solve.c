@@ -1,6 +1,6 @@
-/* The library in one page: an instance from an array, a solution, its length.
+/* The library in one page: an instance from a file or from an array, a solution, its length.
  *
- *     cc solve.c -o solve $(pkg-config --cflags --libs invit)
+ *     cc solve.c -o solve $(pkg-config --cflags --libs invit) && ./solve [FILE]
  *
  * With a model (invit_model_load) instead of NULL the tour is constructed by INViT. */
 #include <invit.h>
@@ -14,7 +14,7 @@ static void on_progress(void *user, const invit_progress *p)
     fprintf(stderr, "%-10s %5.1f s  best %.4f\n", p->stage, p->elapsed, p->best);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     enum { N = 200 };
     double xy[2 * N];
@@ -31,17 +31,20 @@ int main(void)
     invit_options *options = invit_options_create();
     if (!options) return EXIT_FAILURE;
     invit_options_set_control(options, &control);
-    if (invit_options_set(options, "construct", "greedy", &err) != INVIT_OK) goto failed;
+    if ((argc > 1 ? invit_instance_read(argv[1], 0, &instance, &err)
+                  : invit_instance_create_tsp(xy, N, INVIT_EXACT, &instance, &err)) != INVIT_OK)
+        goto failed;
+    const char *construct = invit_instance_problem(instance) == INVIT_TSP ? "greedy" : "savings";
+    if (invit_options_set(options, "construct", construct, &err) != INVIT_OK) goto failed;
     if (invit_options_set(options, "time", "0.5", &err) != INVIT_OK) goto failed;
-
-    if (invit_instance_create_tsp(xy, N, INVIT_EXACT, &instance, &err) != INVIT_OK) goto failed;
     if (invit_solve(instance, NULL, options, &solution, &err) != INVIT_OK) goto failed;
     if (invit_check(instance, solution, &check, &err) != INVIT_OK) goto failed;
 
     int32_t count;
     const int32_t *tour = invit_solution_route(solution, 0, &count);
-    printf("%d nodes, length %.4f, beginning", (int)count, check.length);
-    for (int i = 0; i < 8; i++) printf(" %d", (int)tour[i]);
+    printf("%d routes, length %.4f, the first with %d nodes, beginning", (int)check.routes, check.length,
+           (int)count);
+    for (int i = 0; i < 8 && i < count; i++) printf(" %d", (int)tour[i]);
     printf(" ...\n");
     code = check.feasible ? EXIT_SUCCESS : EXIT_FAILURE;
     goto done;

@@ -71,7 +71,7 @@ static void mistakes_are_met_with_help(void **state)
     assert_int_equal(invit("plto"), 2);
     assert_true(says("did you mean 'plot'"));
     assert_int_equal(invit("gen tsp --siez 5"), 2);
-    assert_true(says("did you mean 'size'"));
+    assert_true(says("did you mean '--size'"));
     assert_int_equal(invit("gen tsp --size many"), 2);
     assert_true(says("--size: expected a whole number"));
     assert_int_equal(invit("gen cvrp --library --capacity 30"), 2);

@@ -252,7 +252,7 @@ static void wrong_tensors_are_named(void **state)
                                        "no \"nb_heads\"",
                                        "state_k is [5, 9",
                                        "expected tsp or cvrp",
-                                       "divisor of dim_emb",
+                                       "that divide the width",
                                        "lists 1 views"};
     for (int i = 0; i < 11; i++) {
         save_changed(i);

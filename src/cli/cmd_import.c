@@ -148,8 +148,10 @@ int cmd_import(int argc, char **argv)
     code = CLI_OK;
     if (!v.common.quiet) {
         invit_model_summary s = invit_model_describe(model);
-        printf("%s: INViT-%dV for %s, width %d, %d heads, %lld parameters\n", v.output, s.views,
-               inv_problem_title(s.problem), s.width, s.heads, (long long)s.parameters);
+        bool assumed = !cli_given(&args, "heads") && !has_ending(args.item[0], ".safetensors");
+        printf("%s: INViT-%dV for %s, width %d, %d heads%s, %lld parameters\n", v.output, s.views,
+               inv_problem_title(s.problem), s.width, s.heads,
+               assumed ? " (assumed: the file does not say; --heads)" : "", (long long)s.parameters);
     }
 done:
     invit_model_destroy(model);

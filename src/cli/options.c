@@ -232,7 +232,9 @@ static int unknown_option(const cli_spec *spec, const char *where, const char *n
     if (!*where) names[count++] = "config", names[count++] = "help";
     snprintf(word, sizeof word, "%.*s", (int)length, name);
     const char *near = cli_nearest(word, names, count);
-    if (near) return cli_bad_usage("%sunknown option '%s'; did you mean '%s'?", where, word, near);
+    if (near)
+        return cli_bad_usage("%sunknown option '%s'; did you mean '%s%s'?", where, word, *where ? "" : "--",
+                             near);
     return cli_bad_usage("%sunknown option '%s'; `invit %s --help` lists them", where, word, spec->command);
 }
 

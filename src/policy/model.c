@@ -33,11 +33,13 @@ invit_status inv_config_check(const inv_config *c, invit_error *err)
         return inv_fail(err, INVIT_ERR_INPUT, "model: unknown problem %d, expected tsp or cvrp",
                         (int)c->problem);
     if (c->dim < 1 || c->dim > 8192)
-        return inv_fail(err, INVIT_ERR_INPUT, "model: dim_emb is %d, expected 1..8192", c->dim);
+        return inv_fail(err, INVIT_ERR_INPUT, "model: a width (--dim) of %d, expected 1 to 8192", c->dim);
     if (c->ff < 1 || c->ff > 65536)
-        return inv_fail(err, INVIT_ERR_INPUT, "model: dim_ff is %d, expected 1..65536", c->ff);
+        return inv_fail(err, INVIT_ERR_INPUT, "model: a feed-forward width (--ff) of %d, expected 1 to 65536",
+                        c->ff);
     if (c->heads < 1 || c->heads > 256 || c->dim % c->heads != 0)
-        return inv_fail(err, INVIT_ERR_INPUT, "model: nb_heads is %d, expected a divisor of dim_emb = %d",
+        return inv_fail(err, INVIT_ERR_INPUT,
+                        "model: %d attention heads (--heads): expected 1 to 256 that divide the width, %d",
                         c->heads, c->dim);
     if (c->state_layers < 1 || c->state_layers > 64 || c->action_layers < 1 || c->action_layers > 64)
         return inv_fail(err, INVIT_ERR_INPUT,
@@ -46,16 +48,18 @@ invit_status inv_config_check(const inv_config *c, invit_error *err)
     if (c->decoder_layers < 1 || c->decoder_layers > 64)
         return inv_fail(err, INVIT_ERR_INPUT, "model: %d decoder layers, expected 1..64", c->decoder_layers);
     if (c->action_k < 1 || c->action_k > 4096)
-        return inv_fail(err, INVIT_ERR_INPUT, "model: action_k is %d, expected 1..4096", c->action_k);
+        return inv_fail(err, INVIT_ERR_INPUT,
+                        "model: %d neighbours in the action view (--views), expected 1 to 4096", c->action_k);
     if (c->state_views < 0 || c->state_views > INV_MAX_VIEWS)
         return inv_fail(err, INVIT_ERR_INPUT, "model: %d state views, expected 0..%d", c->state_views,
                         INV_MAX_VIEWS);
     for (int32_t i = 0; i < c->state_views; i++) {
         int32_t before = i > 0 ? c->state_k[i - 1] : c->action_k;
         if (c->state_k[i] < before)
-            return inv_fail(err, INVIT_ERR_INPUT,
-                            "model: state_k %d is smaller than the %d of the view before it", c->state_k[i],
-                            before);
+            return inv_fail(
+                err, INVIT_ERR_INPUT,
+                "model: a state view of %d neighbours (--views) is smaller than the %d of the view before it",
+                c->state_k[i], before);
     }
     if (c->canonical_frame && !c->invariant)
         return inv_fail(err, INVIT_ERR_INPUT,

@@ -167,16 +167,70 @@ static void draw_series(cairo_t *cr, const inv_chart *c, const inv_series *s, co
     }
 }
 
-/* In the corner where the lines are not: right when they fall, left when they rise. */
+enum { LEGEND_TEXT = 10, SAMPLE = 18 };
+
+static void draw_sample(cairo_t *cr, const inv_series *s, double x, double y)
+{
+    inv_set_color(cr, inv_palette[s->color % INV_PALETTE], 1);
+    cairo_set_line_width(cr, 2.2);
+    cairo_move_to(cr, x + 6, y - 3.5);
+    cairo_line_to(cr, x + 6 + SAMPLE, y - 3.5);
+    cairo_stroke(cr);
+    inv_set_color(cr, inv_ink, 1);
+    inv_draw_text(cr, x + SAMPLE + 12, y, 0, LEGEND_TEXT, false, s->name);
+}
+
+/* In one row above the lines, beside the label of the axis or else beside the title, if there is room. */
+static bool draw_legend_above(cairo_t *cr, const inv_chart *c, const axis *ax, const axis *ay)
+{
+    double width = 0, room = ax->to - ax->from + 24;
+    double label = c->y_label ? inv_drawn_width(cr, 10, false, c->y_label) : 0;
+    double title = c->title ? inv_drawn_width(cr, 13, true, c->title) : 0;
+    for (int s = 0; s < c->series_count; s++)
+        if (c->series[s].name)
+            width += inv_drawn_width(cr, LEGEND_TEXT, false, c->series[s].name) + SAMPLE + 22;
+    bool beside_label = c->y_label && width + label <= room, beside_title = c->title && width + title <= room;
+    if (!beside_label && !beside_title) return false;
+    double x = ax->to - width, y = ay->to - (beside_label ? 9 : c->y_label ? 28 : 16);
+    for (int s = 0; s < c->series_count; s++) {
+        if (!c->series[s].name) continue;
+        draw_sample(cr, &c->series[s], x, y);
+        x += inv_drawn_width(cr, LEGEND_TEXT, false, c->series[s].name) + SAMPLE + 22;
+    }
+    return true;
+}
+
+/* How much of the lines is within a box: points, and the lines between them in small steps. */
+static int count_within(const inv_chart *c, const axis *ax, const axis *ay, double left, double top,
+                        double width, double height)
+{
+    enum { STEPS = 24 };
+    int hits = 0;
+    for (int s = 0; s < c->series_count; s++)
+        for (int32_t i = 0; i < c->series[s].count; i++) {
+            const inv_series *l = &c->series[s];
+            if (!visible(c, l->x[i], l->y[i])) continue;
+            int32_t next = i + 1 < l->count && visible(c, l->x[i + 1], l->y[i + 1]) ? i + 1 : i;
+            double x0 = place(ax, l->x[i]), y0 = place(ay, l->y[i]);
+            double x1 = place(ax, l->x[next]), y1 = place(ay, l->y[next]);
+            for (int k = 0; k < (next == i ? 1 : STEPS); k++) {
+                double x = x0 + (x1 - x0) * k / STEPS, y = y0 + (y1 - y0) * k / STEPS;
+                hits += x >= left && x <= left + width && y >= top && y <= top + height;
+            }
+        }
+    return hits;
+}
+
+/* In the corner where the lines are not: right when they fall, left when they rise. Where they are everywhere, above. */
 static void draw_legend(cairo_t *cr, const inv_chart *c, const axis *ax, const axis *ay)
 {
-    enum { SIZE = 10, LINE = 15, SAMPLE = 18 };
+    enum { LINE = 15 };
     int rows = 0, hits[4] = {0};
     double widest = 0;
     for (int s = 0; s < c->series_count; s++) {
         if (!c->series[s].name) continue;
         rows++;
-        widest = fmax(widest, inv_drawn_width(cr, SIZE, false, c->series[s].name));
+        widest = fmax(widest, inv_drawn_width(cr, LEGEND_TEXT, false, c->series[s].name));
     }
     if (rows == 0) return;
     double width = widest + SAMPLE + 16, height = rows * LINE + 6;
@@ -185,29 +239,19 @@ static void draw_legend(cairo_t *cr, const inv_chart *c, const axis *ax, const a
         left[k] = k % 2 ? ax->from + 8 : ax->to - width - 4;
         top[k] = k / 2 ? ay->from - height - 8 : ay->to + 4;
     }
-    for (int s = 0; s < c->series_count; s++)
-        for (int32_t i = 0; i < c->series[s].count; i++) {
-            if (!visible(c, c->series[s].x[i], c->series[s].y[i])) continue;
-            double x = place(ax, c->series[s].x[i]), y = place(ay, c->series[s].y[i]);
-            for (int k = 0; k < 4; k++)
-                hits[k] += x >= left[k] && x <= left[k] + width && y >= top[k] && y <= top[k] + height;
-        }
     int best = 0;
-    for (int k = 1; k < 4; k++)
+    for (int k = 0; k < 4; k++) {
+        hits[k] = count_within(c, ax, ay, left[k], top[k], width, height);
         if (hits[k] < hits[best]) best = k;
+    }
+    if (hits[best] > 0 && draw_legend_above(cr, c, ax, ay)) return;
     cairo_rectangle(cr, left[best], top[best], width, height);
     cairo_set_source_rgba(cr, 1, 1, 1, 0.85);
     cairo_fill(cr);
     double y = top[best] + LINE - 2;
     for (int s = 0; s < c->series_count; s++) {
         if (!c->series[s].name) continue;
-        inv_set_color(cr, inv_palette[c->series[s].color % INV_PALETTE], 1);
-        cairo_set_line_width(cr, 2.2);
-        cairo_move_to(cr, left[best] + 6, y - 3.5);
-        cairo_line_to(cr, left[best] + 6 + SAMPLE, y - 3.5);
-        cairo_stroke(cr);
-        inv_set_color(cr, inv_ink, 1);
-        inv_draw_text(cr, left[best] + SAMPLE + 12, y, 0, SIZE, false, c->series[s].name);
+        draw_sample(cr, &c->series[s], left[best], y);
         y += LINE;
     }
 }
