@@ -256,7 +256,12 @@ typedef enum invit_solution_format {
     INVIT_SOLUTION_ROUTES,   /* CVRPLIB .sol (CVRP)                                              */
     INVIT_SOLUTION_MSVDRP,   /* a line "i,j,k,... length seconds"                                */
     INVIT_SOLUTION_GEOJSON,  /* points and routes for maps (written only)                        */
-    INVIT_SOLUTION_STOPS     /* CSV: one stop per line, with load and distance (written only)        */
+    INVIT_SOLUTION_STOPS,    /* CSV: one stop per line, with load and distance and the columns of the
+                              * table that was read, in its dialect                                 */
+    INVIT_SOLUTION_SUMMARY,  /* CSV: one route per line (written only)                               */
+    INVIT_SOLUTION_GPX,      /* GPX routes; needs latitudes and longitudes (written only)            */
+    INVIT_SOLUTION_KML,      /* KML; needs latitudes and longitudes (written only)                   */
+    INVIT_SOLUTION_SHEETS    /* HTML to print, one page a driver (written only)                      */
 } invit_solution_format;
 
 /* Writes to a file ("-": standard output). A regular file appears under its name only when it is complete: it is

@@ -284,7 +284,7 @@ static void nodes_that_do_not_exist_are_not_written(void **state)
     assert_int_equal(invit_writer_open("/dev/null", &w, &err), INVIT_OK);
     for (int vehicles = 0; vehicles < 2; vehicles++)
         for (int i = 0; i < 4; i++)
-            for (int format = INVIT_SOLUTION_TOUR; format <= INVIT_SOLUTION_STOPS; format++) {
+            for (int format = INVIT_SOLUTION_TOUR; format <= INVIT_SOLUTION_SHEETS; format++) {
                 invit_solution *s;
                 int32_t node[] = {1, 2, beyond[i]}, start[] = {0, 3};
                 if (format == (vehicles ? INVIT_SOLUTION_TOUR : INVIT_SOLUTION_ROUTES)) continue;

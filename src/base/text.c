@@ -119,7 +119,8 @@ invit_status inv_text_begin(inv_text *t, invit_error *err)
     tidy(t, t->buffer, &end);
     t->end = end;
     *end = 0;
-    if (t->end - t->at >= 3 && memcmp(t->at, "\xef\xbb\xbf", 3) == 0) t->at += 3;
+    t->mark = t->end - t->at >= 3 && memcmp(t->at, "\xef\xbb\xbf", 3) == 0;
+    if (t->mark) t->at += 3;
     return INVIT_OK;
 }
 

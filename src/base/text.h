@@ -18,6 +18,7 @@ typedef struct inv_text {
     bool eof;           /* nothing more to come after `end`                         */
     bool words;         /* known to be text: a Ctrl-Z at its end does not count     */
     bool returns;       /* lines end in a carriage return alone, read as a line feed */
+    bool mark;          /* a byte order mark was skipped                            */
     int failed;         /* errno of a read that failed                              */
     const char *memory; /* what is left of a memory source                          */
     size_t memory_left;

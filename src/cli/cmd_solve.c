@@ -4,6 +4,8 @@
 #include "base/options.h"
 #include "cli/cli.h"
 #include "cli/method.h"
+#include "cli/outputs.h"
+#include "cli/result.h"
 #include "cli/rules.h"
 
 #include <errno.h>
@@ -18,7 +20,9 @@ typedef struct solve_values {
     int metric; /* 0: the file's, else 1 + invit_metric */
     cli_solve solve;
     cli_rules rules;
-    const char *model, *output, *start, *trace;
+    cli_list output;
+    const char *model, *summary, *start, *trace;
+    bool verbose;
     cli_common common;
 } solve_values;
 
@@ -26,11 +30,20 @@ typedef struct solve_values {
 static const cli_option options[] = {
     {.name = "output",
      .letter = 'o',
-     .type = CLI_STRING,
+     .type = CLI_TEXTS,
      .offset = AT(output),
      .metavar = "FILE",
      .fallback = "",
-     .help = "write the solution (.tour, .sol, .txt, .csv, .geojson) or draw it (.svg, .png, .pdf)"},
+     .help =
+         "write the solution (.tour, .sol, .txt; .csv: one stop per line; .html: sheets to print; .geojson, "
+         ".gpx, .kml: maps), draw it (.svg, .png, .pdf), or, FOLDER/, write one list per route; may be "
+         "repeated"},
+    {.name = "summary",
+     .type = CLI_STRING,
+     .offset = AT(summary),
+     .metavar = "FILE.csv",
+     .fallback = "",
+     .help = "write one line per route: stops, load, times, length"},
     CLI_SOLVE(solve_values, solve, "time"),
     {.name = "rollouts", .from_library = true, .offset = AT(solve), .old_letter = 'n'},
     {.name = "model",
@@ -51,7 +64,7 @@ static const cli_option options[] = {
      .offset = AT(start),
      .metavar = "FILE",
      .fallback = "",
-     .help = "begin with the solution in FILE (.tour, .sol)"},
+     .help = "begin with the solution in FILE (.tour, .sol, .csv, a folder of lists)"},
     CLI_SOLVE(solve_values, solve, "target"),
     CLI_SOLVE(solve_values, solve, "stop-after"),
     {.name = "index",
@@ -80,6 +93,11 @@ static const cli_option options[] = {
     CLI_SOLVE(solve_values, solve, "seed"),
     CLI_SOLVE(solve_values, solve, "threads"),
     CLI_JSON(solve_values, common),
+    {.name = "verbose",
+     .letter = 'v',
+     .type = CLI_BOOL,
+     .offset = AT(verbose),
+     .help = "say how the solution was found: construction, rollouts, decisions, steps, seconds"},
     CLI_QUIET(solve_values, common),
     CLI_END};
 
@@ -102,7 +120,7 @@ static const cli_spec spec = {
             "  invit solve berlin52.tsp\n"
             "  invit solve X-n101-k25.vrp --time 30 -o routes.sol\n"
             "  invit solve cities.csv --time 0 --rollouts 16 --json\n"
-            "  invit solve customers.csv --capacity 40 -o stops.csv\n"
+            "  invit solve customers.csv --capacity 40 -o stops.csv -o sheets.html\n"
             "  invit solve stops.csv --vehicles 5 --max-duration 8:00 -o plan.csv\n"
             "  invit solve distances.npy\n"};
 
@@ -115,13 +133,15 @@ typedef struct session {
     invit_model *model;
     invit_problem model_for; /* when a default model was looked for */
     bool looked[2];
-    invit_writer *writer;
+    cli_outputs outputs;
     FILE *trace;
     int trace_error; /* errno of the first write that failed */
     cli_progress progress;
     double began, deadline; /* of the instance under way */
     char stage[32];         /* of it, and when that began */
     double stage_began;
+    const invit_instance *instance; /* of it */
+    const char *notes;              /* of the reader */
     int64_t solved;
     bool stopped; /* by Ctrl-C */
 } session;
@@ -153,10 +173,8 @@ static int close_trace(session *s)
 static int check_outputs(session *s)
 {
     const solve_values *v = s->v;
-    int code = cli_check_differs(v->output, s->path, "the instance");
-    if (code == CLI_GO) code = cli_check_differs(v->trace, s->path, "the instance");
-    if (code == CLI_GO) code = cli_check_differs(v->output, v->trace, "the trace");
-    if (code == CLI_GO && v->output && cli_is_picture(v->output)) code = cli_check_output(v->output);
+    int code = cli_check_differs(v->trace, s->path, "the instance");
+    if (code == CLI_GO) code = cli_outputs_begin(&s->outputs, &v->output, v->summary, s->path, v->trace);
     if (code != CLI_GO || !v->trace) return code;
     s->trace = fopen(v->trace, "w");
     if (!s->trace) return cli_fail("%s: %s", v->trace, strerror(errno));
@@ -201,13 +219,14 @@ static invit_status find_model(session *s, invit_problem problem, invit_options 
 static void on_progress(void *user, const invit_progress *p)
 {
     session *s = user;
-    char best[48] = "", left[48] = "";
+    char best[64] = "", left[48] = "", length[CLI_LENGTH_TEXT];
     double seconds = s->deadline - inv_now();
     if (strcmp(s->stage, p->stage) != 0) {
         snprintf(s->stage, sizeof s->stage, "%s", p->stage);
         s->stage_began = inv_now();
     }
-    if (!isnan(p->best)) snprintf(best, sizeof best, "  best %.10g", p->best);
+    if (!isnan(p->best))
+        snprintf(best, sizeof best, "  best length %s", cli_length_text(s->instance, p->best, length));
     if (isfinite(seconds)) {
         snprintf(left, sizeof left, "  %.0f s left", fmax(0, seconds));
     } else if (p->fraction > 0.01) {
@@ -230,231 +249,39 @@ static void on_better(void *user, double seconds, double length, const invit_sol
 
 /* ---- after solving ------------------------------------------------------------------------------------- */
 
-/* hh:mm where the instance's times were given so. */
-static const char *time_text(const invit_instance *p, double time, char text[32])
-{
-    if (invit_instance_get(p, "clock") == 0) return inv_number_text(round(1e6 * time) / 1e6, text);
-    long long minutes = llround(time);
-    snprintf(text, 32, "%02lld:%02lld", minutes / 60, minutes % 60);
-    return text;
-}
-
-static void json_time(cli_json *j, const char *key, const invit_instance *p, double time)
-{
-    char text[32];
-    if (invit_instance_get(p, "clock") != 0)
-        cli_json_string(j, key, time_text(p, time, text));
-    else
-        cli_json_number(j, key, round(1e6 * time) / 1e6);
-}
-
-/* When each vehicle is where, and what a route adds up to. */
-static void json_schedule(cli_json *j, const invit_instance *p, const invit_solution *solution)
-{
-    invit_stop *stops = malloc(((size_t)invit_instance_nodes(p) + 2) * sizeof *stops);
-    bool timed = invit_instance_get(p, "timed") != 0, cvrp = invit_instance_problem(p) == INVIT_CVRP;
-    cli_json_open(j, "schedule", '[');
-    for (int32_t r = 0; stops && r < invit_solution_routes(solution); r++) {
-        int32_t count = invit_schedule(p, solution, r, stops);
-        if (count == 0) continue;
-        const invit_stop *first = &stops[0], *last = &stops[count - 1];
-        cli_json_open(j, NULL, '{');
-        cli_json_number(j, "length", last->distance);
-        if (cvrp) cli_json_number(j, "load", last->load);
-        if (timed) {
-            json_time(j, "departure", p, first->departure);
-            json_time(j, "arrival", p, last->arrival);
-            json_time(j, "duration", p, last->departure - first->departure);
-        }
-        cli_json_open(j, "stops", '[');
-        for (int32_t i = 0; i < count; i++) {
-            cli_json_open(j, NULL, '{');
-            cli_json_int(j, "node", stops[i].node);
-            if (invit_instance_label(p, stops[i].node))
-                cli_json_string(j, "id", invit_instance_label(p, stops[i].node));
-            cli_json_number(j, "distance", stops[i].distance);
-            if (cvrp) cli_json_number(j, "load", stops[i].load);
-            if (timed) {
-                json_time(j, "arrival", p, stops[i].arrival);
-                json_time(j, "waiting", p, stops[i].waiting);
-                json_time(j, "departure", p, stops[i].departure);
-            }
-            cli_json_close(j);
-        }
-        cli_json_close(j);
-        cli_json_close(j);
-    }
-    cli_json_close(j);
-    free(stops);
-}
-
-/* Metres to a tenth, or the number as it is. */
-static const char *length_text(const invit_instance *p, double length, char text[32])
-{
-    if (invit_instance_metric(p) != INVIT_HAVERSINE) return inv_number_text(length, text);
-    snprintf(text, 32, "%.1f m", length);
-    return text;
-}
-
-/* A line for each route of an instance with times, if they are few enough to be read. */
-static void print_routes(const invit_instance *p, const invit_solution *solution)
-{
-    enum { MOST = 40 };
-    invit_stop *stops = malloc(((size_t)invit_instance_nodes(p) + 2) * sizeof *stops);
-    int32_t number = 0;
-    for (int32_t r = 0;
-         stops && invit_solution_routes(solution) <= MOST && r < invit_solution_routes(solution); r++) {
-        int32_t count = invit_schedule(p, solution, r, stops), visited;
-        char from[32], to[32], way[32];
-        if (count == 0) continue;
-        invit_solution_route(solution, r, &visited);
-        printf("  route %d: leaves %s, %s %s, %d stops, length %s\n", ++number,
-               time_text(p, stops[0].departure, from), invit_instance_get(p, "open") != 0 ? "ends" : "back",
-               time_text(p, stops[count - 1].departure, to), visited,
-               length_text(p, stops[count - 1].distance, way));
-    }
-    free(stops);
-}
-
-static double get(const invit_solution *solution, const char *name)
-{
-    return invit_solution_get(solution, name);
-}
-
-/* How much went between the ranks. */
-static void json_ranks(cli_json *j, const invit_ranks *ranks)
-{
-    int32_t rounds;
-    int64_t bytes = invit_ranks_bytes(ranks, &rounds);
-    cli_json_open(j, "ranks", '{');
-    cli_json_int(j, "count", invit_ranks_size(ranks));
-    cli_json_int(j, "rounds", rounds);
-    cli_json_int(j, "bytes", bytes);
-    cli_json_close(j);
-}
-
-static void print_json(const session *s, const invit_instance *p, const invit_solution *solution,
-                       const invit_options *o, double read, double total)
-{
-    bool tsp = invit_instance_problem(p) == INVIT_TSP;
-    double best;
-    char seed[64];
-    cli_json j = cli_json_to(stdout);
-    cli_json_open(&j, NULL, '{');
-    cli_json_string(&j, "problem", tsp ? "tsp" : "cvrp");
-    cli_json_string(&j, "name", invit_instance_name(p));
-    cli_json_int(&j, "nodes", invit_instance_nodes(p));
-    cli_json_number(&j, "length", get(solution, "length"));
-    cli_json_number(&j, "length_exact", get(solution, "length_exact"));
-    if (invit_best_known(invit_instance_name(p), &best)) cli_json_number(&j, "best_known", best);
-    cli_json_open(&j, tsp ? "tour" : "routes", '[');
-    for (int32_t i = 0; i < invit_solution_routes(solution); i++) {
-        int32_t count;
-        const int32_t *route = invit_solution_route(solution, i, &count);
-        if (!tsp) cli_json_open(&j, NULL, '[');
-        for (int32_t k = 0; k < count; k++) cli_json_int(&j, NULL, route[k] + (tsp ? 1 : 0));
-        if (!tsp) cli_json_close(&j);
-    }
-    cli_json_close(&j);
-    if (invit_instance_get(p, "plain") == 0) json_schedule(&j, p, solution);
-    cli_json_string(&j, "construct", inv_construct_name((invit_construct)get(solution, "construct")));
-    cli_json_number(&j, "constructed", get(solution, "constructed"));
-    cli_json_int(&j, "rollouts", (int64_t)get(solution, "rollouts"));
-    cli_json_int(&j, "decisions", (int64_t)get(solution, "decisions"));
-    cli_json_int(&j, "iterations", (int64_t)get(solution, "iterations"));
-    cli_json_open(&j, "seconds", '{');
-    cli_json_number(&j, "read", read);
-    cli_json_number(&j, "construct", get(solution, "seconds_construct"));
-    cli_json_number(&j, "improve", get(solution, "seconds_improve"));
-    cli_json_number(&j, "total", total);
-    cli_json_close(&j);
-    cli_json_string(&j, "model", s->model ? invit_model_path(s->model) : NULL);
-    cli_json_uint(&j, "seed", strtoull(cli_option_value(o, "seed", seed), NULL, 10));
-    cli_json_bool(&j, "stopped", s->stopped);
-    if (invit_ranks_size(s->ranks) > 1) json_ranks(&j, s->ranks);
-    cli_json_close(&j);
-}
-
-static void print_text(const invit_instance *p, const invit_solution *solution, double total)
-{
-    double length = get(solution, "length"), exact = get(solution, "length_exact");
-    double constructed = get(solution, "constructed"), steps = get(solution, "iterations");
-    int rollouts = (int)get(solution, "rollouts");
-    char number[32];
-    double best;
-    bool tsp = invit_instance_problem(p) == INVIT_TSP;
-    printf("%s: %s of %lld %s, length %s", invit_instance_name(p), tsp ? "tour" : "routes",
-           (long long)invit_instance_nodes(p) - (tsp ? 0 : 1), tsp ? "nodes" : "customers",
-           length_text(p, length, number));
-    if (length != exact) printf(" (unrounded %.4f)", exact);
-    if (!tsp) printf(", %d routes", (int)get(solution, "routes"));
-    if (invit_best_known(invit_instance_name(p), &best))
-        printf(", %.2f %% above the best known", 100 * (length / best - 1));
-    printf("\n  %.2f s: constructed (%s", total,
-           inv_construct_name((invit_construct)get(solution, "construct")));
-    if (rollouts > 0)
-        printf(", %d rollouts, %lld decisions", rollouts, (long long)get(solution, "decisions"));
-    printf(") in %.2f s", get(solution, "seconds_construct"));
-    if (steps > 0 || length < constructed)
-        printf(", improved from %s in %.2f s", length_text(p, constructed, number),
-               get(solution, "seconds_improve"));
-    if (steps > 0) printf(" (%lld steps)", (long long)steps);
-    printf("; checked\n");
-    if (!tsp && invit_instance_get(p, "timed") != 0) print_routes(p, solution);
-}
-
-/* How the solution will be written, by the file's name. Says before solving what would not be possible after.
- */
-static invit_status choose_output(const session *s, const invit_instance *p, invit_format format,
-                                  invit_solution_format *out, invit_error *err)
-{
-    static const char *const pictures[] = {".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".eps"};
-    static const char *const others[] = {".tsp", ".vrp", ".xls", ".xlsx", ".ods", ".kml",  ".kmz",
-                                         ".gpx", ".shp", ".htm", ".html", ".doc", ".docx", ".npy"};
-    const char *path = s->v->output, *dot = path ? strrchr(path, '.') : NULL;
-    bool cvrp = invit_instance_problem(p) == INVIT_CVRP, lines = false;
-    bool many = format == INVIT_FORMAT_MSVDRP || format == INVIT_FORMAT_NPY;
-    *out = invit_solution_format_for(path ? path : "", invit_instance_problem(p));
-    if (dot && cvrp && *out == INVIT_SOLUTION_TOUR)
-        return fail(err, INVIT_ERR_ARGUMENT, "%s: a .tour is for TSPs; routes go to %s", path, "a .sol");
-    for (size_t i = 0; dot && i < sizeof pictures / sizeof *pictures; i++)
-        if (strcasecmp(dot, pictures[i]) == 0)
-            return fail(err, INVIT_ERR_ARGUMENT, "%s: a picture's name must end in %s", path,
-                        ".svg, .png or .pdf");
-    for (size_t i = 0; dot && i < sizeof others / sizeof *others; i++)
-        if (strcasecmp(dot, others[i]) == 0)
-            return fail(err, INVIT_ERR_ARGUMENT, "%s: cannot write such a file; routes go to %s", path,
-                        "a .csv (a table of stops), .geojson (a map), .tour, .sol or .txt");
-    if (many && *out != INVIT_SOLUTION_GEOJSON && *out != INVIT_SOLUTION_STOPS)
-        lines = !dot || (strcasecmp(dot, ".tour") != 0 && strcasecmp(dot, ".sol") != 0);
-    if (lines) *out = INVIT_SOLUTION_MSVDRP; /* many instances, a line each */
-    return INVIT_OK;
-}
-
 static invit_status hand_over(session *s, const invit_instance *p, const invit_solution *solution,
-                              const invit_options *o, invit_solution_format format, double read,
-                              invit_error *err)
+                              const invit_options *o, double read, invit_error *err)
 {
     const solve_values *v = s->v;
     double total = inv_now() - s->began;
+    char seed[64];
+    cli_result result = {.instance = p,
+                         .solution = solution,
+                         .notes = s->notes,
+                         .model = s->model ? invit_model_path(s->model) : NULL,
+                         .seed = strtoull(cli_option_value(o, "seed", seed), NULL, 10),
+                         .read = read,
+                         .total = total,
+                         .stopped = s->stopped,
+                         .ranks = s->ranks,
+                         .verbose = v->verbose};
     cli_progress_clear(&s->progress);
     if (v->common.json)
-        print_json(s, p, solution, o, read, total);
-    else if (!v->output || strcmp(v->output, "-") != 0)
-        print_text(p, solution, total);
+        cli_result_json(&result);
+    else if (!cli_outputs_standard(&s->outputs))
+        cli_result_text(&result);
     fflush(stdout);
-    if (!v->output) return INVIT_OK;
-    if (cli_is_picture(v->output)) return invit_plot(p, solution, v->output, NULL, err);
-    invit_solution_info info = {.length = get(solution, "length"), .seconds = total};
-    return invit_writer_solution(s->writer, p, solution, format, &info, err);
+    invit_solution_info info = {.length = invit_solution_get(solution, "length"), .seconds = total};
+    return cli_outputs_write(&s->outputs, p, solution, &info, err);
 }
 
 static void remark(const session *s, const invit_options *asked, const invit_solution *solution)
 {
     char construct[64];
     bool policy = strcmp(cli_option_value(asked, "construct", construct), "invit") == 0 && !s->v->start;
-    invit_construct done = (invit_construct)get(solution, "construct");
-    if (get(solution, "short_of_memory") == 1) cli_warn("not enough memory to improve it to the end");
+    invit_construct done = (invit_construct)invit_solution_get(solution, "construct");
+    if (invit_solution_get(solution, "short_of_memory") == 1)
+        cli_warn("not enough memory to improve it to the end");
     if (s->v->common.quiet) return;
     if (!policy && !s->v->start && strcmp(construct, inv_construct_name(done)) != 0 &&
         done == INVIT_CONSTRUCT_SPACE_FILLING)
@@ -483,6 +310,7 @@ static invit_status prepare(session *s, const invit_instance *p, invit_options *
                             const invit_solution *start, invit_error *err)
 {
     char read[32];
+    s->instance = p;
     invit_control control = cli_control(&s->progress, s->v->common.quiet);
     control.progress = on_progress;
     control.user = s;
@@ -500,12 +328,10 @@ static invit_status solve_one(session *s, const invit_instance *p, invit_format 
 {
     const solve_values *v = s->v;
     invit_solution *start = NULL, *solution = NULL;
-    invit_solution_format written;
+    bool many = format == INVIT_FORMAT_MSVDRP || format == INVIT_FORMAT_NPY;
     invit_options *o = cli_solve_options(&v->solve);
     if (!o) return fail(err, INVIT_ERR_MEMORY, "%s%s", "out of memory", "");
-    invit_status status = choose_output(s, p, format, &written, err);
-    if (status == INVIT_OK && v->output && !s->writer && !cli_is_picture(v->output))
-        status = invit_writer_open(v->output, &s->writer, err); /* now, not after a minute of solving */
+    invit_status status = cli_outputs_open(&s->outputs, p, many, err);
     if (status == INVIT_OK && v->start) status = invit_solution_read(v->start, p, 0, &start, NULL, err);
     bool plain = invit_instance_get(p, "plain") != 0; /* the policy knows no rules */
     if (status == INVIT_OK) status = prepare(s, p, o, start, err);
@@ -516,7 +342,7 @@ static invit_status solve_one(session *s, const invit_instance *p, invit_format 
     cli_progress_clear(&s->progress);
     if (status == INVIT_OK) {
         remark(s, o, solution);
-        status = hand_over(s, p, solution, o, written, read, err);
+        status = hand_over(s, p, solution, o, read, err);
         s->solved++;
     }
     invit_solution_destroy(start);
@@ -528,17 +354,7 @@ static invit_status solve_one(session *s, const invit_instance *p, invit_format 
 /* What there can be only one of: a file of many instances needs --index for it. */
 static const char *single(const session *s)
 {
-    const solve_values *v = s->v;
-    const char *dot = v->output ? strrchr(v->output, '.') : NULL;
-    invit_solution_format f = invit_solution_format_for(v->output ? v->output : "", INVIT_TSP);
-    return s->trace                                 ? "--trace"
-           : v->start                               ? "--start"
-           : v->output && cli_is_picture(v->output) ? "a picture"
-           : v->output && (f == INVIT_SOLUTION_GEOJSON || f == INVIT_SOLUTION_STOPS)
-               ? "a map or a list of stops"
-           : dot && (strcasecmp(dot, ".tour") == 0 || strcasecmp(dot, ".sol") == 0)
-               ? "a .tour or .sol, or write a .txt with a line for each"
-               : NULL;
+    return s->trace ? "--trace" : s->v->start ? "--start" : cli_outputs_single(&s->outputs);
 }
 
 /* Called with the first instance read: a second one is not wanted. */
@@ -586,8 +402,8 @@ static invit_status solve_all(session *s, invit_error *err)
         if (status == INVIT_OK && v->metric)
             status = invit_instance_set_metric(p, (invit_metric)(v->metric - 1), err);
         if (status == INVIT_OK) status = cli_rules_apply(&v->rules, p, err);
-        if (status == INVIT_OK && i == 0 && !v->common.quiet)
-            cli_say_notes(s->path, invit_reader_note(reader));
+        s->notes = invit_reader_note(reader);
+        if (status == INVIT_OK && i == 0 && !v->common.quiet) cli_say_notes(s->path, s->notes);
         if (status == INVIT_OK && i == 0 && !one && single(s))
             status = refuse_more(s, reader, single(s), err);
         if (status == INVIT_OK && (!one || i == v->index))
@@ -609,11 +425,8 @@ static int solve_as_first(session *s)
     invit_error err = {0};
     int code = check_outputs(s);
     if (code == CLI_GO) code = solve_all(s, &err) == INVIT_OK ? CLI_OK : cli_report(&err);
-    if (s->writer && (code == CLI_OK || s->solved > 0)) {
-        if (invit_writer_close(s->writer, &err) != INVIT_OK) code = cli_report(&err);
-    } else {
-        invit_writer_abandon(s->writer);
-    }
+    int written = cli_outputs_end(&s->outputs, code == CLI_OK || s->solved > 0);
+    if (written != CLI_OK) code = written;
     int traced = close_trace(s);
     return code == CLI_OK ? traced : code;
 }

@@ -2,6 +2,7 @@
 #include "problem/problem.h"
 
 #include "base/text.h"
+#include "problem/stop_table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,6 +41,7 @@ void invit_instance_destroy(invit_instance *p)
     free(p->labels);
     free(p->label_at);
     inv_rules_destroy(p->rules);
+    inv_stop_table_destroy(p->table);
     free(p);
 }
 

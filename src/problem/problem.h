@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 
+typedef struct inv_stop_table inv_stop_table; /* problem/stop_table.h */
+
 /* Coordinates are at most this far from 0: distances, rounded or squared, then fit into every type used. */
 #define INV_FARTHEST 1e18
 /* The least extent of an instance that is not a single place: its square is far from the smallest number. */
@@ -44,8 +46,9 @@ struct invit_instance {
     char *name;    /* never NULL                                              */
     char *comment; /* NULL or the file's comment                              */
     char *labels;  /* NULL or what the file calls its nodes, one text after the other                      */
-    size_t *label_at; /* [n] where in labels; NULL when labels is */
-    inv_rules *rules; /* NULL: a plain TSP or CVRP */
+    size_t *label_at;      /* [n] where in labels; NULL when labels is */
+    inv_rules *rules;      /* NULL: a plain TSP or CVRP */
+    inv_stop_table *table; /* NULL, or what else the table that it was read from says */
 };
 
 /* What the solver says of its solution; invit_solution_get tells it by these names. */

@@ -279,6 +279,8 @@ invit_status invit_reader_next(invit_reader *r, invit_instance **out, invit_erro
             return name_the_file(r, status, err);
         }
     }
+    if (p && p->metric == INVIT_HAVERSINE && r->format == INVIT_FORMAT_JSON && r->state.index == 0)
+        inv_remark_places(p, NULL, &r->state); /* a table's reader knows the lines, and has done so */
     r->state.index += p != NULL;
     *out = p;
     return INVIT_OK;

@@ -20,11 +20,16 @@ typedef struct inv_read_state {
     bool integers;     /* NumPy: integers, not floats                               */
     bool many;         /* the file is of a kind that holds many instances           */
     bool matrix;       /* NumPy: distances, not coordinates                         */
-    char note[1024];   /* what of the input was not used, one remark per line       */
+    char note[4096];   /* what of the input was not used or looks wrong, one remark per line */
 } inv_read_state;
 
 /* Adds a remark, as far as there is room. */
 void inv_read_note(inv_read_state *state, const char *format, va_list args);
+/* Remarks on latitudes and longitudes that look wrong: 0, 0; swapped; far from all others. `line` [n] is where the stops
+ * stand, or NULL. O(n log n). */
+void inv_remark_places(const invit_instance *p, const int32_t *line, inv_read_state *state);
+/* Remarks on rows that are there twice, known by their hashes. O(n log n). */
+void inv_remark_repeated(const uint64_t *hash, const int32_t *line, int64_t n, inv_read_state *state);
 
 typedef invit_status inv_read_fn(inv_text *t, inv_read_state *state, invit_instance **out, invit_error *err);
 

@@ -7,10 +7,12 @@
 
 #include "base/number.h"
 #include "problem/csv_columns.h"
+#include "problem/stop_table.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -31,6 +33,7 @@ typedef struct csv {
     int columns;
     unsigned char role[COLUMNS];
     float factor[COLUMNS];
+    bool kept[COLUMNS]; /* as text */
     bool has[INV_COLUMNS], own[INV_COLUMNS];
     bool plane;   /* x,y; else lat,lon                                           */
     bool clock;   /* a time was given as hh:mm                                   */
@@ -38,10 +41,14 @@ typedef struct csv {
     char *record; /* a row whose quotes span lines, joined; NULL before the first, as long as the buffer */
     inv_points points;
     series demand, service, opens, closes;
+    int32_t *line;  /* of each node */
+    uint64_t *hash; /* of its row   */
+    int64_t line_room;
     double largest;
     int64_t largest_line; /* demand, and its line                                        */
     char *labels;         /* one after the other, each with its NUL                      */
     size_t label_bytes, label_room;
+    inv_stop_table *table;      /* what comes through to lists of stops                  */
     double single[INV_COLUMNS]; /* of the columns that say one thing for all; 0: not said     */
 } csv;
 
@@ -49,12 +56,15 @@ static void destroy(csv *c)
 {
     free(c->field);
     free(c->record);
+    free(c->line);
+    free(c->hash);
     free(c->demand.value);
     free(c->service.value);
     free(c->opens.value);
     free(c->closes.value);
     free(c->labels);
     inv_points_destroy(&c->points);
+    inv_stop_table_destroy(c->table);
 }
 
 /* ---- fields -------------------------------------------------------------------------------------------- */
@@ -138,6 +148,7 @@ static invit_status field_number(csv *c, int64_t line, const char *name, double 
         char *comma = strchr(text, ',');
         if (comma && !strchr(text, '.')) *comma = '.';
         after = inv_parse_double(text, value);
+        if (comma && after && !*after) c->table->dialect.decimal_comma = true;
     }
     if (!after || *after || !(fabs(*value) <= INV_FARTHEST))
         return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
@@ -238,11 +249,30 @@ static invit_status take_column(csv *c, int64_t line, invit_error *err)
     } else if (role == INV_OTHER && inv_looks_like_a_rule(c->field)) {
         note(c, "column '%.60s' is not used", c->field);
     }
+    INV_CHECK(inv_stop_table_add_column(c->table, c->field, INV_UNUSED, err));
     c->has[role] = true;
     c->own[role] = own;
     c->factor[c->columns] = (float)factor;
     c->role[c->columns++] = (unsigned char)role;
     return INVIT_OK;
+}
+
+/* Places and ids are written by themselves, and demands where they count; all else comes through as it is. */
+static void choose_columns(csv *c)
+{
+    inv_stop_table *t = c->table;
+    for (int i = 0; i < c->columns; i++) {
+        inv_column role = c->role[i];
+        bool shown = (role != INV_OTHER && role < INV_ID) || role == INV_ID;
+        t->use[i] = shown                ? INV_UNUSED
+                    : role == INV_OTHER  ? INV_FOR_PEOPLE
+                    : role == INV_DEMAND ? INV_FOR_DEMANDS
+                                         : INV_FOR_RULES;
+        c->kept[i] = !shown;
+    }
+    inv_stop_table_drop_unused(t);
+    t->dialect.separator = c->delimiter;
+    t->dialect.mark = t->dialect.mark || c->t->mark;
 }
 
 static invit_status read_header(csv *c, invit_error *err)
@@ -256,6 +286,7 @@ static invit_status read_header(csv *c, invit_error *err)
     if (n >= 5 && strncasecmp(p, "sep=", 4) == 0 &&
         strchr(",;\t|", p[4])) { /* spreadsheets say so to each other */
         c->delimiter = p[4];
+        c->table->dialect.sep_line = true;
         line = c->t->line;
         INV_CHECK(inv_text_raw_line(c->t, &p, &n, err));
     } else {
@@ -263,6 +294,10 @@ static invit_status read_header(csv *c, invit_error *err)
         if (!c->delimiter && memchr(p, ';', n)) c->delimiter = ';';
         if (!c->delimiter) c->delimiter = memchr(p, ',', n) ? ',' : '\t';
     }
+    snprintf(c->table->dialect.line_end, sizeof c->table->dialect.line_end, "%s",
+             c->t->returns               ? "\r"
+             : n > 0 && p[n - 1] == '\r' ? "\r\n"
+                                         : "\n");
     INV_CHECK(join_lines(c, line, &p, &n, err));
     for (const char *end = p + n; !last;) {
         if (c->columns == COLUMNS)
@@ -283,6 +318,7 @@ static invit_status read_header(csv *c, invit_error *err)
              round = c->role[i] == INV_LATITUDE || c->role[i] == INV_LONGITUDE;
         if (c->plane ? round : flat) c->role[i] = INV_OTHER;
     }
+    choose_columns(c);
     return INVIT_OK;
 }
 
@@ -290,6 +326,7 @@ static invit_status read_header(csv *c, invit_error *err)
 
 static invit_status keep_label(csv *c, invit_error *err)
 {
+    c->table->dialect.mark = c->table->dialect.mark || !inv_is_utf8(c->field);
     size_t n = 3 * strlen(c->field) + 1;
     if (c->label_bytes + n > c->label_room) {
         size_t room = c->label_room + c->label_room / 2 + n + 4096;
@@ -387,10 +424,32 @@ static invit_status keep_place(csv *c, inv_column role, int64_t line, double *va
     INV_CHECK(field_number(c, line, inv_column_name(role), value, err));
     if (role == INV_LATITUDE && fabs(*value) > 90)
         return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
-                             "expected a latitude from -90 to 90, found '%.40s'", c->field);
+                             "expected a latitude from -90 to 90, found '%.40s'%s", c->field,
+                             fabs(*value) <= 180 ? " (are latitude and longitude swapped?)" : "");
     if (role == INV_LONGITUDE && (*value < -180 || *value > 360))
         return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
                              "expected a longitude from -180 to 360, found '%.40s'", c->field);
+    return INVIT_OK;
+}
+
+/* Where the row stands and what it says, for remarks: FNV-1a, the line end not included. */
+static invit_status keep_line(csv *c, const char *p, size_t n, int64_t line, invit_error *err)
+{
+    int64_t i = c->points.n;
+    if (i >= c->line_room) {
+        int64_t room = i + i / 2 + 256;
+        int32_t *lines = realloc(c->line, (size_t)room * sizeof *lines);
+        if (lines) c->line = lines;
+        uint64_t *hashes = realloc(c->hash, (size_t)room * sizeof *hashes);
+        if (hashes) c->hash = hashes;
+        if (!lines || !hashes) return inv_no_memory(err, (size_t)room * 12);
+        c->line_room = room;
+    }
+    while (n > 0 && inv_is_blank(p[n - 1]) && p[n - 1] != c->delimiter) n--;
+    uint64_t hash = 14695981039346656037u;
+    for (size_t k = 0; k < n; k++) hash = (hash ^ (unsigned char)p[k]) * 1099511628211u;
+    c->line[i] = line < INT32_MAX ? (int32_t)line : INT32_MAX;
+    c->hash[i] = hash;
     return INVIT_OK;
 }
 
@@ -400,6 +459,8 @@ static invit_status read_row(csv *c, const char *p, size_t n, int64_t line, invi
     const char *end = p + n;
     bool last = false;
     int column = 0;
+    INV_CHECK(keep_line(c, p, n, line, err));
+    if (c->table->columns > 0) INV_CHECK(inv_stop_table_begin_row(c->table, err));
     for (; !last; column++) {
         INV_CHECK(next_field(c, &p, end, line, &last, err));
         inv_column role = column < c->columns ? c->role[column] : INV_OTHER;
@@ -407,6 +468,8 @@ static invit_status read_row(csv *c, const char *p, size_t n, int64_t line, invi
         if (column >= c->columns && !empty)
             return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
                                  "expected %d fields as in the header, found more", c->columns);
+        if (column < c->columns && c->kept[column])
+            INV_CHECK(inv_stop_table_add_cell(c->table, c->field, err));
         if (role == INV_ID)
             INV_CHECK(keep_label(c, err));
         else if (role == INV_DEMAND)
@@ -510,6 +573,10 @@ static invit_status build(csv *c, int64_t capacity, invit_instance **out, invit_
         INV_TRY(inv_set_demands(p, c->demand.value, c->single[INV_CAPACITY], err));
     }
     INV_TRY(set_rules(c, p, err));
+    inv_remark_repeated(c->hash, c->line, p->n, c->state);
+    if (!c->plane) inv_remark_places(p, c->line, c->state);
+    p->table = c->table;
+    c->table = NULL;
     *out = p;
     p = NULL;
 done:
@@ -525,6 +592,7 @@ invit_status inv_read_csv(inv_text *t, inv_read_state *state, invit_instance **o
     invit_status status = INVIT_OK;
     c.field = malloc(t->capacity + 1);
     if (!c.field) INV_TRY(inv_no_memory(err, t->capacity));
+    INV_TRY(inv_stop_table_create(&c.table, err));
     INV_TRY(read_header(&c, err));
     while (!inv_text_at_end(t)) { /* lines as they are: where tabs separate, a leading one says something */
         const char *line;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 struct invit_solution_reader {
     inv_text text;
@@ -247,10 +248,38 @@ static invit_status read_line(inv_text *t, const invit_instance *p, draft *d, do
 
 /* ---- the table of stops that we write: route, stop, node and more --------------------------------------- */
 
+/* A field of the first columns, perhaps in quotes as some spreadsheets write them; the text after it and its separator,
+ * or NULL. */
+static const char *skip_name(const char *p, const char *name)
+{
+    bool quoted = *p == '"';
+    size_t n = strlen(name);
+    p += quoted;
+    if (strncasecmp(p, name, n) != 0 || (quoted && p[n] != '"')) return NULL;
+    p += n + quoted;
+    return *p && strchr(",;\t|", *p) ? p + 1 : NULL;
+}
+
 static bool is_stops_header(const char *p)
 {
-    return strncasecmp(p, "route", 5) == 0 && (p[5] == ',' || p[5] == ';') &&
-           strncasecmp(p + 6, "stop", 4) == 0 && p[10] == p[5] && strncasecmp(p + 11, "node", 4) == 0;
+    const char *stop = skip_name(p, "route"), *node = stop ? skip_name(stop, "stop") : NULL;
+    node += node && *node == '"';
+    return node && strncasecmp(node, "node", 4) == 0;
+}
+
+/* Spreadsheets tell each other the separator so. */
+static bool is_sep_line(const char *p)
+{
+    return strncasecmp(p, "sep=", 4) == 0 && p[4] && strchr(",;\t|", p[4]);
+}
+
+/* One of the three numbers a row begins with, and what follows it. */
+static const char *parse_stop_number(const inv_text *t, int64_t *value)
+{
+    bool quoted = *t->at == '"';
+    const char *after = inv_parse_int(t->at + quoted, value);
+    if (!after || (quoted && *after++ != '"')) return NULL;
+    return after >= t->end || *after == '\n' || *after == '\r' || strchr(",;\t| ", *after) ? after : NULL;
 }
 
 /* The depot, and at the end of a closed tour its first node once more, are part of the way, not of the route. */
@@ -263,13 +292,10 @@ static invit_status read_stops(inv_text *t, const invit_instance *p, draft *d, i
         static const char *const what[] = {"a route's number", "a stop's number", "a node"};
         int64_t value[3] = {0};
         for (int k = 0; k < 3; k++) {
-            const char *after = inv_parse_int(t->at, &value[k]);
-            if (!after ||
-                !(*after == ',' || *after == ';' || *after == '\n' || inv_is_blank(*after) ||
-                  after >= t->end) ||
-                value[k] < 0 || value[k] >= (k == 2 ? p->n : INT32_MAX))
+            const char *after = parse_stop_number(t, &value[k]);
+            if (!after || value[k] < 0 || value[k] >= (k == 2 ? p->n : INT32_MAX))
                 return inv_text_expected(t, err, k == 2 ? "%s from 0 to %d" : "%s", what[k], p->n - 1);
-            t->at = after + (k < 2 && (*after == ',' || *after == ';'));
+            t->at = after + (k < 2 && after < t->end && *after != '\n');
         }
         if (d->n > 2 * (int64_t)p->n + 1) return inv_text_expected(t, err, "at most %d stops", 2 * p->n + 1);
         if (value[0] != last) INV_CHECK(begin_route(d, err));
@@ -309,9 +335,17 @@ static invit_status begin_reader(invit_solution_reader *r, invit_status opened, 
 invit_status invit_solution_reader_open(const char *path, invit_solution_reader **out, invit_error *err)
 {
     *out = NULL;
+    struct stat info;
     invit_solution_reader *r = calloc(1, sizeof *r);
     if (!r) return inv_no_memory(err, sizeof *r);
-    return begin_reader(r, inv_text_open(&r->text, path, err), out, err);
+    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
+        return begin_reader(r, inv_text_open(&r->text, path, err), out, err);
+    size_t room = strlen(path) + sizeof "/stops.csv"; /* a plan that was written as a folder */
+    char *stops = malloc(room);
+    if (stops) snprintf(stops, room, "%s/stops.csv", path);
+    invit_status opened = stops ? inv_text_open(&r->text, stops, err) : inv_no_memory(err, room);
+    free(stops);
+    return begin_reader(r, opened, out, err);
 }
 
 invit_status invit_solution_reader_open_memory(const void *data, size_t size, const char *name,
@@ -339,6 +373,8 @@ invit_status invit_solution_reader_next(invit_solution_reader *r, const invit_in
     draft d = {0};
     invit_status status = INVIT_OK;
     if (r->ended || !inv_text_skip_space(t)) return inv_text_status(t, err);
+    if (is_sep_line(t->at)) inv_text_skip_line(t);
+    if (!inv_text_skip_space(t)) return inv_text_status(t, err);
     r->lines = r->lines || starts_number(*t->at);
     if (r->lines)
         INV_TRY(read_line(t, p, &d, &length, &seconds, err));

@@ -218,7 +218,15 @@ invit_status invit_writer_solution(invit_writer *w, const invit_instance *p, con
     case INVIT_SOLUTION_GEOJSON:
         return inv_write_geojson(w->file, p, s, err);
     case INVIT_SOLUTION_STOPS:
-        return inv_write_stops(w->file, p, s, err);
+        return inv_write_stops(w->file, p, s, 0, err);
+    case INVIT_SOLUTION_SUMMARY:
+        return inv_write_summary(w->file, p, s, err);
+    case INVIT_SOLUTION_GPX:
+        return inv_write_gpx(w->file, p, s, err);
+    case INVIT_SOLUTION_KML:
+        return inv_write_kml(w->file, p, s, err);
+    case INVIT_SOLUTION_SHEETS:
+        return inv_write_sheets(w->file, p, s, err);
     }
     return inv_fail(err, INVIT_ERR_ARGUMENT, "unknown solution format %d", (int)format);
 }

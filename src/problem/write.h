@@ -12,7 +12,21 @@ void inv_put_number(inv_outfile *f, double v, char after);
 /* Solutions for maps and for drivers. */
 invit_status inv_write_geojson(inv_outfile *f, const invit_instance *p, const invit_solution *s,
                                invit_error *err);
-invit_status inv_write_stops(inv_outfile *f, const invit_instance *p, const invit_solution *s,
+/* `only`: that route, counted from 1 without those that have no stops; 0: all. */
+invit_status inv_write_stops(inv_outfile *f, const invit_instance *p, const invit_solution *s, int32_t only,
                              invit_error *err);
+invit_status inv_write_summary(inv_outfile *f, const invit_instance *p, const invit_solution *s,
+                               invit_error *err);
+invit_status inv_write_gpx(inv_outfile *f, const invit_instance *p, const invit_solution *s,
+                           invit_error *err);
+invit_status inv_write_kml(inv_outfile *f, const invit_instance *p, const invit_solution *s,
+                           invit_error *err);
+invit_status inv_write_sheets(inv_outfile *f, const invit_instance *p, const invit_solution *s,
+                              invit_error *err);
+
+/* A folder (made if it is not there) with stops.csv, summary.csv and one route-N.csv for each route. Files of that name
+ * that an earlier plan has left there are removed. */
+invit_status inv_write_folder(const char *path, const invit_instance *p, const invit_solution *s,
+                              invit_error *err);
 
 #endif

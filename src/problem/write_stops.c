@@ -1,293 +1,221 @@
-/* Solutions as others want them: GeoJSON for maps (RFC 7946), and a table of stops for the driver. */
+/* Tables for drivers and planners, in the dialect of the table that was read: one stop per line, and one route per
+ * line. */
 #include "problem/write.h"
 
 #include "base/number.h"
-#include "problem/metric.h"
+#include "problem/drive.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-/* One route as it is driven: from the depot (or the first node) through all stops and back. */
-typedef struct drive {
-    const invit_instance *p;
-    invit_stop *stop; /* [count] */
-    int32_t count;
-    int32_t visited; /* nodes of the route, without depot and way back */
-    bool depot;      /* CVRP: node 0 stands at the beginning           */
-    bool timed, loaded;
-} drive;
+static const inv_dialect plain;
 
-/* Room for the longest route; stop is NULL when there is no memory. */
-static drive drive_through(const invit_instance *p, const invit_solution *s)
+static const inv_dialect *dialect_of(const invit_instance *p)
 {
-    int32_t longest = 0;
-    for (int32_t r = 0; r < s->routes; r++)
-        if (s->start[r + 1] - s->start[r] > longest) longest = s->start[r + 1] - s->start[r];
-    return (drive){.p = p,
-                   .stop = malloc(((size_t)longest + 2) * sizeof(invit_stop)),
-                   .depot = p->problem == INVIT_CVRP,
-                   .timed = inv_is_timed(p),
-                   .loaded = p->problem == INVIT_CVRP && (inv_is_plain(p) || inv_has_demands(p))};
+    return p->table ? &p->table->dialect : &plain;
 }
 
-static void take_route(drive *d, const invit_solution *s, int32_t r)
+static void put_beginning(inv_outfile *f, const inv_dialect *d)
 {
-    d->visited = s->start[r + 1] - s->start[r];
-    d->count = invit_schedule(d->p, s, r, d->stop);
+    if (d->mark) inv_outfile_puts(f, "\xef\xbb\xbf");
+    if (!d->sep_line) return;
+    inv_outfile_puts(f, "sep=");
+    inv_put_separator(f, d);
+    inv_put_line_end(f, d);
 }
 
-static int32_t stop(const drive *d, int32_t i)
+static void put_text(inv_outfile *f, const inv_dialect *d, const char *text)
 {
-    return d->stop[i].node;
+    inv_put_separator(f, d);
+    inv_put_cell(f, d, text);
 }
 
-/* Metres on the globe are told to a tenth: nobody drives by more. */
-static double told(const drive *d, double length)
+static void put_number(inv_outfile *f, const inv_dialect *d, double value)
 {
-    return d->p->metric == INVIT_HAVERSINE ? round(10 * length) / 10 : length;
+    inv_put_separator(f, d);
+    inv_put_decimal(f, d, value);
 }
 
-static double demand_of(const invit_instance *p, int32_t node)
+static void put_time(inv_outfile *f, const inv_dialect *d, const invit_instance *p, double time)
 {
-    return (double)p->demand[node] / p->scale;
+    char text[INV_TIME_TEXT];
+    if (inv_has_clock(p))
+        put_text(f, d, inv_time_text(p, time, text));
+    else
+        put_number(f, d, round(1e6 * time) / 1e6);
 }
 
-/* hh:mm where times were given so, in quotes if wanted. */
-static void put_time(inv_outfile *f, const invit_instance *p, double time, bool quoted, char after)
+/* ---- one stop per line --------------------------------------------------------------------------------- */
+
+enum { NAMES = 16 };
+
+/* The names of our own columns; returns how many. */
+static int own_names(const inv_drive *d, const char *name[NAMES])
 {
-    char text[INV_TIME_TEXT], end[2] = {after, 0};
-    if (!p->rules || !p->rules->clock) {
-        inv_put_number(f, round(1e6 * time) / 1e6, after);
-        return;
+    int n = 0;
+    name[n++] = "route";
+    name[n++] = "stop";
+    name[n++] = "node";
+    name[n++] = "id";
+    if (d->places) {
+        name[n++] = d->globe ? "lat" : "x";
+        name[n++] = d->globe ? "lon" : "y";
     }
-    if (quoted) inv_outfile_puts(f, "\"");
-    inv_outfile_puts(f, inv_time_text(p, time, text));
-    if (quoted) inv_outfile_puts(f, "\"");
-    inv_outfile_puts(f, end);
-}
-
-/* ---- GeoJSON ------------------------------------------------------------------------------------------- */
-
-static void put_quoted(inv_outfile *f, const char *text)
-{
-    inv_outfile_puts(f, "\"");
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c == '"' || *c == '\\')
-            inv_outfile_printf(f, "\\%c", *c);
-        else if (*c < 32)
-            inv_outfile_printf(f, "\\u%04x", *c);
-        else
-            inv_outfile_write(f, c, 1);
-    }
-    inv_outfile_puts(f, "\"");
-}
-
-/* TSPLIB writes degrees and minutes as DDD.MM. */
-static double decimal_degrees(double x)
-{
-    return round((trunc(x) + 5.0 / 3.0 * (x - trunc(x))) * 1e9) / 1e9;
-}
-
-static double map_x(const invit_instance *p, int32_t node)
-{
-    double x = p->xy[2 * (size_t)node];
-    if (p->metric == INVIT_GEO) return decimal_degrees(p->xy[2 * (size_t)node + 1]);
-    return p->metric == INVIT_HAVERSINE ? inv_wrap_longitude(x) : x;
-}
-
-static double map_y(const invit_instance *p, int32_t node)
-{
-    const double *xy = p->xy + 2 * (size_t)node;
-    return p->metric == INVIT_GEO ? decimal_degrees(xy[0]) : xy[1];
-}
-
-static void put_position(inv_outfile *f, double x, double y)
-{
-    inv_outfile_puts(f, "[");
-    inv_put_number(f, x, ',');
-    inv_put_number(f, y, ']');
-}
-
-/* `at` is NULL for the depot, which belongs to no route. */
-static void put_point(inv_outfile *f, const drive *d, int32_t node, const invit_stop *at, int32_t route,
-                      int32_t order)
-{
-    const invit_instance *p = d->p;
-    inv_outfile_puts(f, "{\"type\":\"Feature\",\"geometry\":{\"type\":\"Point\",\"coordinates\":");
-    put_position(f, map_x(p, node), map_y(p, node));
-    inv_outfile_printf(f, "},\"properties\":{\"node\":%d", node);
-    if (invit_instance_label(p, node)) {
-        inv_outfile_puts(f, ",\"id\":");
-        put_quoted(f, invit_instance_label(p, node));
-    }
-    if (at) inv_outfile_printf(f, ",\"route\":%d,\"order\":%d", route, order);
-    if (p->demand) {
-        inv_outfile_puts(f, ",\"demand\":");
-        inv_put_number(f, demand_of(p, node), ',');
-        inv_outfile_printf(f, "\"depot\":%s", node == 0 ? "true" : "false");
-    }
-    if (at && d->timed) {
-        inv_outfile_puts(f, ",\"arrival\":");
-        put_time(f, p, at->arrival, true, ',');
-        inv_outfile_puts(f, "\"waiting\":");
-        put_time(f, p, at->waiting, true, ',');
-        inv_outfile_puts(f, "\"departure\":");
-        put_time(f, p, at->departure, true, 0);
-    }
-    inv_outfile_puts(f, "}}");
-}
-
-/* A line across the date line is cut there, as the standard asks. */
-static void put_line(inv_outfile *f, const drive *d)
-{
-    bool globe = d->p->metric == INVIT_HAVERSINE;
-    inv_outfile_puts(f,
-                     "{\"type\":\"Feature\",\"geometry\":{\"type\":\"MultiLineString\",\"coordinates\":[[");
-    for (int32_t i = 0; i < d->count; i++) {
-        double x = map_x(d->p, stop(d, i)), y = map_y(d->p, stop(d, i));
-        if (i > 0) {
-            double x0 = map_x(d->p, stop(d, i - 1)), y0 = map_y(d->p, stop(d, i - 1));
-            if (globe && fabs(x - x0) > 180) {
-                double side = x0 > 0 ? 180 : -180, past = x + 2 * side - x0;
-                double at = y0 + (y - y0) * (past != 0 ? (side - x0) / past : 0);
-                inv_outfile_puts(f, ",");
-                put_position(f, side, at);
-                inv_outfile_puts(f, "],[");
-                put_position(f, -side, at);
-            }
-            inv_outfile_puts(f, ",");
-        }
-        put_position(f, x, y);
-    }
-    inv_outfile_puts(f, "]]},\"properties\":{");
-}
-
-static void put_route(inv_outfile *f, const drive *d, int32_t route)
-{
-    const invit_stop *first = &d->stop[0], *last = &d->stop[d->count - 1];
-    put_line(f, d);
-    inv_outfile_printf(f, "\"route\":%d,\"stops\":%d,\"legs\":[", route, d->visited);
-    for (int32_t i = 1; i < d->count; i++)
-        inv_put_number(f, told(d, d->stop[i].leg), i + 1 < d->count ? ',' : 0);
-    inv_outfile_puts(f, "],\"length\":");
-    inv_put_number(f, told(d, last->distance), 0);
-    if (d->p->demand) {
-        inv_outfile_puts(f, ",\"load\":");
-        inv_put_number(f, last->load, 0);
+    if (d->loaded) {
+        name[n++] = "demand";
+        name[n++] = "load";
     }
     if (d->timed) {
-        inv_outfile_puts(f, ",\"departure\":");
-        put_time(f, d->p, first->departure, true, ',');
-        inv_outfile_puts(f, "\"arrival\":");
-        put_time(f, d->p, last->arrival, true, ',');
-        inv_outfile_puts(f, "\"duration\":");
-        put_time(f, d->p, last->departure - first->departure, true, 0);
+        name[n++] = "arrival";
+        name[n++] = "waiting";
+        name[n++] = "departure";
     }
-    inv_outfile_puts(f, "}}");
+    name[n++] = "leg";
+    name[n++] = "distance";
+    return n;
 }
 
-invit_status inv_write_geojson(inv_outfile *f, const invit_instance *p, const invit_solution *s,
-                               invit_error *err)
+/* Demands stand among our own columns where they count. */
+static bool comes_through(const inv_drive *d, int column)
 {
-    int32_t number = 0;
-    if (p->rules && !p->rules->has_xy)
-        return inv_fail(err, INVIT_ERR_INPUT, "%s: a map needs coordinates, and there are distances only",
-                        p->name);
-    drive d = drive_through(p, s);
-    if (!d.stop) return inv_no_memory(err, (size_t)p->n * sizeof *d.stop);
-    inv_outfile_puts(f, "{\"type\":\"FeatureCollection\",\"features\":[\n");
-    if (d.depot) put_point(f, &d, 0, NULL, 0, 0);
-    for (int32_t r = 0; r < s->routes; r++) {
-        take_route(&d, s, r);
-        if (d.visited == 0) continue;
-        number++;
-        for (int32_t i = 0; i < d.visited; i++) {
-            const invit_stop *at = &d.stop[i + d.depot];
-            if (d.depot || number > 1 || i > 0) inv_outfile_puts(f, ",\n");
-            put_point(f, &d, at->node, at, number, i + 1);
-        }
-        inv_outfile_puts(f, ",\n");
-        put_route(f, &d, number);
+    return d->p->table->use[column] != INV_FOR_DEMANDS || !d->loaded;
+}
+
+/* A column of the input that is called like one of ours gets another name. */
+static void put_header(inv_outfile *f, const inv_drive *d, const inv_dialect *how)
+{
+    const inv_stop_table *t = d->p->table;
+    const char *name[NAMES];
+    int names = own_names(d, name);
+    for (int i = 0; i < names; i++) {
+        if (i > 0) inv_put_separator(f, how);
+        inv_outfile_puts(f, name[i]);
     }
-    inv_outfile_puts(f, "\n]}\n");
-    free(d.stop);
-    return INVIT_OK;
-}
-
-/* ---- the table of stops -------------------------------------------------------------------------------- */
-
-/* Spreadsheets take what begins with these for a formula, and would run it; a number is none. */
-static bool is_formula(const char *text)
-{
-    double number;
-    const char *after;
-    if (!*text || !strchr("=+-@", *text)) return false;
-    after = inv_parse_double(text, &number);
-    return !after || *after;
-}
-
-static void put_cell(inv_outfile *f, const char *text)
-{
-    bool quoted = strpbrk(text, ",;\"\r\n\t");
-    if (quoted) inv_outfile_puts(f, "\"");
-    if (is_formula(text)) inv_outfile_puts(f, "'");
-    for (; *text; text++) {
-        if (*text == '"') inv_outfile_puts(f, "\"");
-        inv_outfile_write(f, text, 1);
+    for (int k = 0; t && k < t->columns; k++) {
+        char other[64];
+        bool taken = false;
+        if (!comes_through(d, k)) continue;
+        for (int i = 0; i < names; i++) taken = taken || strcasecmp(t->name[k], name[i]) == 0;
+        snprintf(other, sizeof other, "input_%.40s", t->name[k]);
+        put_text(f, how, taken ? other : t->name[k]);
     }
-    if (quoted) inv_outfile_puts(f, "\"");
+    inv_put_line_end(f, how);
 }
 
-static void put_stop(inv_outfile *f, const drive *d, int32_t i, bool globe, bool places)
+static void put_stop(inv_outfile *f, const inv_drive *d, const inv_dialect *how, int32_t i)
 {
     const invit_instance *p = d->p;
     const invit_stop *at = &d->stop[i];
     const char *label = invit_instance_label(p, at->node);
-    double x = map_x(p, at->node), y = map_y(p, at->node);
-    inv_put_int(f, i, ',');
-    inv_put_int(f, at->node, ',');
-    put_cell(f, label ? label : "");
-    inv_outfile_puts(f, ",");
-    if (places) {
-        inv_put_number(f, globe ? y : x, ',');
-        inv_put_number(f, globe ? x : y, ',');
+    inv_put_int(f, d->number, 0);
+    inv_put_separator(f, how);
+    inv_put_int(f, i, 0);
+    inv_put_separator(f, how);
+    inv_put_int(f, at->node, 0);
+    put_text(f, how, label ? label : "");
+    if (d->places) {
+        double x = inv_map_x(p, at->node), y = inv_map_y(p, at->node);
+        put_number(f, how, d->globe ? y : x);
+        put_number(f, how, d->globe ? x : y);
     }
     if (d->loaded) {
-        inv_put_number(f, demand_of(p, at->node), ',');
-        inv_put_number(f, at->load, ',');
+        put_number(f, how, inv_demand_of(p, at->node));
+        put_number(f, how, at->load);
     }
     if (d->timed) {
-        put_time(f, p, at->arrival, false, ',');
-        put_time(f, p, at->waiting, false, ',');
-        put_time(f, p, at->departure, false, ',');
+        put_time(f, how, p, at->arrival);
+        put_time(f, how, p, at->waiting);
+        put_time(f, how, p, at->departure);
     }
-    inv_put_number(f, told(d, at->leg), ',');
-    inv_put_number(f, told(d, at->distance), '\n');
+    put_number(f, how, inv_told_length(p, at->leg));
+    put_number(f, how, inv_told_length(p, at->distance));
+    const inv_stop_table *t = p->table;
+    const char *cell = t && t->columns > 0 ? inv_stop_table_row(t, at->node) : NULL;
+    for (int k = 0; cell && k < t->columns; k++, cell = inv_stop_table_next(cell))
+        if (comes_through(d, k)) put_text(f, how, cell);
+    inv_put_line_end(f, how);
 }
 
-invit_status inv_write_stops(inv_outfile *f, const invit_instance *p, const invit_solution *s,
+invit_status inv_write_stops(inv_outfile *f, const invit_instance *p, const invit_solution *s, int32_t only,
                              invit_error *err)
 {
-    bool globe = p->metric == INVIT_HAVERSINE || p->metric == INVIT_GEO,
-         places = !p->rules || p->rules->has_xy;
-    int32_t number = 0;
-    drive d = drive_through(p, s);
-    if (!d.stop) return inv_no_memory(err, (size_t)p->n * sizeof *d.stop);
-    inv_outfile_printf(f, "route,stop,node,id,%s%s%sleg,distance\n",
-                       !places ? ""
-                       : globe ? "lat,lon,"
-                               : "x,y,",
-                       d.loaded ? "demand,load," : "", d.timed ? "arrival,waiting,departure," : "");
-    for (int32_t r = 0; r < s->routes; r++) {
-        take_route(&d, s, r);
-        if (d.visited == 0) continue;
-        number++;
-        for (int32_t i = 0; i < d.count; i++) {
-            inv_put_int(f, number, ',');
-            put_stop(f, &d, i, globe, places);
-        }
+    const inv_dialect *how = dialect_of(p);
+    inv_drive d;
+    INV_CHECK(inv_drive_begin(&d, p, s, err));
+    put_beginning(f, how);
+    put_header(f, &d, how);
+    if (only > 0) inv_drive_seek(&d, only);
+    while ((only == 0 || d.number < only) && inv_drive_next(&d))
+        for (int32_t i = 0; i < d.count; i++) put_stop(f, &d, how, i);
+    inv_drive_end(&d);
+    return INVIT_OK;
+}
+
+/* ---- one route per line -------------------------------------------------------------------------------- */
+
+static void put_sum(inv_outfile *f, const inv_drive *d, const inv_dialect *how, int64_t stops,
+                    const inv_drive_sum *sum, bool total)
+{
+    const invit_instance *p = d->p;
+    inv_put_separator(f, how);
+    inv_put_int(f, stops, 0);
+    if (d->loaded) {
+        put_number(f, how, sum->load);
+        put_number(f, how, (double)p->capacity / p->scale * (total ? inv_drive_routes(d) : 1));
     }
-    free(d.stop);
+    if (d->timed) {
+        put_time(f, how, p, sum->departure);
+        put_time(f, how, p, sum->arrival);
+        put_time(f, how, p, sum->duration);
+        put_time(f, how, p, sum->waiting);
+        put_time(f, how, p, sum->service);
+    }
+    put_number(f, how, inv_told_length(p, sum->length));
+    inv_put_line_end(f, how);
+}
+
+/* The last line: sums, the first departure and the last arrival. */
+static void add_up(inv_drive_sum *all, const inv_drive_sum *one)
+{
+    all->length += one->length;
+    all->load += one->load;
+    all->departure = fmin(all->departure, one->departure);
+    all->arrival = fmax(all->arrival, one->arrival);
+    all->duration += one->duration;
+    all->waiting += one->waiting;
+    all->service += one->service;
+}
+
+invit_status inv_write_summary(inv_outfile *f, const invit_instance *p, const invit_solution *s,
+                               invit_error *err)
+{
+    static const char *const names[] = {"route",   "stops",    "load",    "capacity", "departure",
+                                        "arrival", "duration", "waiting", "service",  "length"};
+    const inv_dialect *how = dialect_of(p);
+    inv_drive d;
+    int64_t stops = 0;
+    inv_drive_sum all = {.departure = INFINITY, .arrival = -INFINITY};
+    INV_CHECK(inv_drive_begin(&d, p, s, err));
+    put_beginning(f, how);
+    for (int i = 0; i < 10; i++) {
+        if ((!d.loaded && (i == 2 || i == 3)) || (!d.timed && i > 3 && i < 9)) continue;
+        if (i > 0) inv_put_separator(f, how);
+        inv_outfile_puts(f, names[i]);
+    }
+    inv_put_line_end(f, how);
+    while (inv_drive_next(&d)) {
+        inv_drive_sum sum = inv_drive_total(&d);
+        add_up(&all, &sum);
+        stops += d.visited;
+        inv_put_int(f, d.number, 0);
+        put_sum(f, &d, how, d.visited, &sum, false);
+    }
+    if (d.number > 1) {
+        inv_outfile_puts(f, "total");
+        put_sum(f, &d, how, stops, &all, true);
+    }
+    inv_drive_end(&d);
     return INVIT_OK;
 }

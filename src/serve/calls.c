@@ -144,14 +144,17 @@ enum { PER_NODE = 320 }; /* bytes of an instance as JSON while it is written, ab
 
 static const char no_memory_now[] = "the server's memory is taken by other requests; try again later";
 
-static void serve_instance(request *r, const invit_instance *p)
+/* With remarks on the file, if there are any. */
+static void serve_instance(request *r, const invit_instance *p, json_t *remarks)
 {
     int64_t bytes = PER_NODE * invit_instance_nodes(p);
     if (!serve_take(r->server, bytes)) {
         serve_error(r, 503, no_memory_now);
         return;
     }
-    serve_json(r, 200, wire_write_instance(p));
+    json_t *o = wire_write_instance(p);
+    if (remarks) json_object_set(o, "remarks", remarks);
+    serve_json(r, 200, o);
     budget_give(&r->server->budget, bytes);
 }
 
@@ -163,7 +166,7 @@ void call_generate(request *r)
     invit_instance *p = NULL;
     err.code = request_generate(o, r->server->options->max_nodes, &p, &err);
     if (err.code == INVIT_OK)
-        serve_instance(r, p);
+        serve_instance(r, p, NULL);
     else
         refuse(r, &err);
     invit_instance_destroy(p);
@@ -197,17 +200,21 @@ void call_parse(request *r)
     const char *given = MHD_lookup_connection_value(r->connection, MHD_GET_ARGUMENT_KIND, "capacity");
     long long capacity = given ? strtoll(given, NULL, 10) : 0;
     char name[120];
-    int64_t needs = 8 * (int64_t)r->length; /* what the readers keep of a text, at most */
+    json_t *remarks = json_array();
+    int64_t needs = 12 * (int64_t)r->length; /* what the readers keep of a text, at most */
     get_file_name(r, name, sizeof name);
     if (!serve_take(r->server, needs)) {
+        json_decref(remarks);
         serve_error(r, 503, no_memory_now);
         return;
     }
-    err.code = request_parse(r->body, r->length, name, capacity, r->server->options->max_nodes, &p, &err);
+    err.code =
+        request_parse(r->body, r->length, name, capacity, r->server->options->max_nodes, &p, remarks, &err);
     if (err.code == INVIT_OK)
-        serve_instance(r, p);
+        serve_instance(r, p, json_array_size(remarks) > 0 ? remarks : NULL);
     else
         refuse_file(r, &err);
+    json_decref(remarks);
     invit_instance_destroy(p);
     budget_give(&r->server->budget, needs);
 }
@@ -271,7 +278,7 @@ void call_instance(request *r)
 {
     job *j = job_find(r->server->pool, r->id);
     if (j)
-        serve_instance(r, job_instance(j));
+        serve_instance(r, job_instance(j), NULL);
     else
         serve_error(r, 404, no_such_job);
     job_release(j);

@@ -88,13 +88,20 @@ invit_status request_generate(const json_t *o, int64_t max_nodes, invit_instance
 }
 
 static invit_status parse(const char *text, size_t length, const char *name, int64_t capacity,
-                          invit_instance **out, invit_error *err)
+                          invit_instance **out, json_t *remarks, invit_error *err)
 {
     invit_reader *reader = NULL;
     invit_status status = invit_reader_open_memory(text, length, name, &reader, err);
     if (status == INVIT_OK && capacity > 0 && invit_reader_format(reader) == INVIT_FORMAT_CSV)
         invit_reader_set_capacity(reader, capacity);
     if (status == INVIT_OK) status = invit_reader_next(reader, out, err);
+    for (const char *note = status == INVIT_OK ? invit_reader_note(reader) : ""; *note;) {
+        size_t n = strcspn(note, "\n");
+        char line[512];
+        snprintf(line, sizeof line, "%.*s", (int)n, note);
+        json_array_append_new(remarks, wire_text(line));
+        note += n + (note[n] != 0);
+    }
     invit_reader_close(reader);
     return status;
 }
@@ -107,13 +114,13 @@ bool request_needs_capacity(const invit_error *err)
 
 /* What the file says goes before the capacity that is given. */
 invit_status request_parse(const char *text, size_t length, const char *name, int64_t capacity,
-                           int64_t max_nodes, invit_instance **out, invit_error *err)
+                           int64_t max_nodes, invit_instance **out, json_t *remarks, invit_error *err)
 {
     *out = NULL;
     if (!length) return refuse(err, "the body is empty; send the text of an instance file");
-    invit_status status = parse(text, length, name, 0, out, err);
+    invit_status status = parse(text, length, name, 0, out, remarks, err);
     if (status == INVIT_ERR_INPUT && request_needs_capacity(err) && capacity > 0 && capacity <= INT32_MAX)
-        status = parse(text, length, name, capacity, out, err);
+        status = parse(text, length, name, capacity, out, remarks, err);
     if (status != INVIT_OK) return status;
     if (!*out) return refuse(err, "the body holds no instance");
     if (invit_instance_nodes(*out) <= max_nodes) return INVIT_OK;

@@ -26,9 +26,9 @@ void job_request_destroy(job_request *q);
 
 invit_status request_generate(const json_t *o, int64_t max_nodes, invit_instance **out, invit_error *err);
 /* The first instance of a file of any format, called `name` in messages. `capacity` (0: none) is for tables that have
- * demands and do not say theirs. */
+ * demands and do not say theirs. What the reader remarks is added to the array `remarks`. */
 invit_status request_parse(const char *text, size_t length, const char *name, int64_t capacity,
-                           int64_t max_nodes, invit_instance **out, invit_error *err);
+                           int64_t max_nodes, invit_instance **out, json_t *remarks, invit_error *err);
 /* Did request_parse want a capacity? */
 bool request_needs_capacity(const invit_error *err);
 

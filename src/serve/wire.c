@@ -283,7 +283,8 @@ invit_status wire_read_instance(const json_t *object, int64_t max_nodes, invit_i
         return read_as_a_file(object, max_nodes, out, err);
     invit_status status = wire_only(object,
                                     "problem name coords demands capacity metric labels vehicles max_length "
-                                    "max_duration max_stops open speed service time_windows clock",
+                                    "max_duration max_stops open speed service time_windows clock "
+                                    "remarks", /* of /v1/parse, whose answer may come back as it is */
                                     err);
     if (status == INVIT_OK) status = read_choice(object, "problem", problem_name, 2, &problem, err);
     if (status == INVIT_OK)

@@ -92,8 +92,13 @@ EMSCRIPTEN_KEEPALIVE char *web_parse(const char *bytes, size_t length, const cha
 {
     invit_error err = {.message = "out of memory"};
     invit_instance *p = NULL;
-    invit_status status = request_parse(bytes, length, name, (int64_t)capacity, MOST_NODES, &p, &err);
-    return answer(write_instance(status, p, &err));
+    json_t *remarks = json_array();
+    invit_status status =
+        request_parse(bytes, length, name, (int64_t)capacity, MOST_NODES, &p, remarks, &err);
+    json_t *o = write_instance(status, p, &err);
+    if (status == INVIT_OK && json_array_size(remarks) > 0) json_object_set(o, "remarks", remarks);
+    json_decref(remarks);
+    return answer(o);
 }
 
 EMSCRIPTEN_KEEPALIVE char *web_generate(const char *wanted)

@@ -1,6 +1,7 @@
 /* Calls of the core with the usual arguments. */
 #include "invit_lab.h"
 #include "problem/read.h"
+#include "problem/write.h"
 
 #include <string.h>
 #include <strings.h>
@@ -31,7 +32,16 @@ invit_solution_format invit_solution_format_for(const char *path, invit_problem 
     if (dot && (strcasecmp(dot, ".geojson") == 0 || strcasecmp(dot, ".json") == 0))
         return INVIT_SOLUTION_GEOJSON;
     if (dot && strcasecmp(dot, ".csv") == 0) return INVIT_SOLUTION_STOPS;
+    if (dot && strcasecmp(dot, ".gpx") == 0) return INVIT_SOLUTION_GPX;
+    if (dot && strcasecmp(dot, ".kml") == 0) return INVIT_SOLUTION_KML;
+    if (dot && (strcasecmp(dot, ".html") == 0 || strcasecmp(dot, ".htm") == 0)) return INVIT_SOLUTION_SHEETS;
     return problem == INVIT_TSP ? INVIT_SOLUTION_TOUR : INVIT_SOLUTION_ROUTES;
+}
+
+invit_status invit_solution_write_folder(const char *path, const invit_instance *instance,
+                                         const invit_solution *solution, invit_error *err)
+{
+    return inv_write_folder(path, instance, solution, err);
 }
 
 invit_status invit_instance_read_matrix(invit_instance *p, const char *name, const char *path,
