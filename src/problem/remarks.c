@@ -64,16 +64,18 @@ static double median(double *value, int32_t n)
     return value[n / 2];
 }
 
+/* Of many stops every so-manieth is enough. */
 static bool find_centre(remarks *r)
 {
-    int32_t n = r->p->n;
+    enum { MOST = 4000 };
+    int32_t step = r->p->n / MOST + 1, n = (r->p->n + step - 1) / step;
     double *value = malloc((size_t)n * sizeof *value);
     if (!value) return false;
     for (int k = 0; k < 2; k++) {
-        for (int32_t i = 0; i < n; i++) value[i] = place(r, i)[k];
+        for (int32_t i = 0; i < n; i++) value[i] = place(r, i * step)[k];
         r->centre[k] = median(value, n);
     }
-    for (int32_t i = 0; i < n; i++) value[i] = from_centre(r, place(r, i));
+    for (int32_t i = 0; i < n; i++) value[i] = from_centre(r, place(r, i * step));
     r->radius = median(value, n);
     free(value);
     return true;
@@ -101,45 +103,42 @@ static bool is_swapped(const remarks *r, int32_t node)
 
 /* ---- no other stop near -------------------------------------------------------------------------------- */
 
-typedef struct by_latitude {
-    double latitude;
-    int32_t node;
-} by_latitude;
+/* Cells of two degrees: whoever shares one with another is not alone. */
+enum { DEGREES = 2, COLUMNS = 360 / DEGREES, ROWS = 180 / DEGREES };
 
-static int southern(const void *a, const void *b)
+static int32_t cell_of(const double *at)
 {
-    return ascending(&((const by_latitude *)a)->latitude, &((const by_latitude *)b)->latitude);
+    int32_t column = (int32_t)((inv_wrap_longitude(at[0]) + 180) / DEGREES),
+            row = (int32_t)((at[1] + 90) / DEGREES);
+    return (row < ROWS ? row : ROWS - 1) * COLUMNS + (column < COLUMNS ? column : COLUMNS - 1);
 }
 
-/* Looks along the latitudes as far as another stop can be near; in a table of usual stops the next one is. */
-static bool is_alone(const remarks *r, const by_latitude *sorted, int32_t i)
+static bool is_alone(const remarks *r, int32_t node)
 {
-    const double *at = place(r, sorted[i].node), degrees = ALONE / 111194.9;
-    for (int step = -1; step <= 1; step += 2)
-        for (int32_t k = i + step; k >= 0 && k < r->p->n; k += step) {
-            if (fabs(sorted[k].latitude - sorted[i].latitude) > degrees) break;
-            if (inv_haversine_distance(at, place(r, sorted[k].node)) <= ALONE) return false;
-        }
+    for (int32_t i = 0; i < r->p->n; i++)
+        if (i != node && inv_haversine_distance(place(r, i), place(r, node)) <= ALONE) return false;
     return true;
 }
 
-/* One by one, if they are the exception: capitals of the world are all alone. */
+/* One by one, if they are the exception: capitals of the world are all alone. Only those that have a cell for themselves
+ * are compared with all others, if that is not too much work. */
 static void remark_alone(remarks *r)
 {
-    int32_t n = r->p->n, count = 0, *alone = malloc((size_t)n * sizeof *alone);
-    by_latitude *sorted = malloc((size_t)n * sizeof *sorted);
+    int32_t n = r->p->n, count = 0, candidates = 0, *alone = malloc((size_t)n * sizeof *alone);
+    int32_t *stops = calloc(ROWS * COLUMNS, sizeof *stops);
     char text[128];
-    for (int32_t i = 0; sorted && i < n; i++) sorted[i] = (by_latitude){place(r, i)[1], i};
-    if (sorted) qsort(sorted, (size_t)n, sizeof *sorted, southern);
-    for (int32_t i = 0; alone && sorted && i < n; i++)
-        if (!r->told[sorted[i].node] && is_alone(r, sorted, i)) alone[count++] = sorted[i].node;
-    for (int32_t i = 0; alone && i < count && 5 * count < n + 5 && i < TOLD; i++)
+    for (int32_t i = 0; stops && i < n; i++) stops[cell_of(place(r, i))]++;
+    for (int32_t i = 0; stops && alone && i < n; i++)
+        if (!r->told[i] && stops[cell_of(place(r, i))] == 1) alone[candidates++] = i;
+    for (int32_t i = 0; i < candidates && (double)candidates * n < 1e8; i++)
+        if (is_alone(r, alone[i])) alone[count++] = alone[i];
+    for (int32_t i = 0; i < count && 5 * (int64_t)count < (int64_t)n + 5 && i < TOLD; i++)
         note(r->state, "%s: more than 500 km from every other stop (lat %.6g, lon %.6g)",
              where(r, alone[i], text), place(r, alone[i])[1], inv_wrap_longitude(place(r, alone[i])[0]));
-    if (count > TOLD && 5 * count < n + 5)
+    if (count > TOLD && 5 * (int64_t)count < (int64_t)n + 5)
         note(r->state, "%d more stops are more than 500 km from every other", count - TOLD);
     free(alone);
-    free(sorted);
+    free(stops);
 }
 
 /* ---- all remarks on places ----------------------------------------------------------------------------- */
@@ -173,34 +172,21 @@ void inv_remark_places(const invit_instance *p, const int32_t *line, inv_read_st
 
 /* ---- rows that are there twice ------------------------------------------------------------------------- */
 
-typedef struct row_hash {
-    uint64_t hash;
-    int32_t line;
-} row_hash;
-
-static int by_hash(const void *a, const void *b)
-{
-    const row_hash *x = a, *y = b;
-    if (x->hash != y->hash) return x->hash < y->hash ? -1 : 1;
-    return (x->line > y->line) - (x->line < y->line);
-}
-
+/* Rows are looked up in a table of twice their number, by their hashes. */
 void inv_remark_repeated(const uint64_t *hash, const int32_t *line, int64_t n, inv_read_state *state)
 {
-    row_hash *row = malloc((size_t)n * sizeof *row);
-    int32_t count = 0;
-    if (!row) return;
-    for (int64_t i = 0; i < n; i++) row[i] = (row_hash){hash[i], line[i]};
-    qsort(row, (size_t)n, sizeof *row, by_hash);
-    for (int64_t i = 1, first = 0; i < n; i++) {
-        if (row[i].hash != row[first].hash) {
-            first = i;
-            continue;
-        }
-        if (++count <= TOLD)
-            note(state, "line %d: the same row as line %d; it is visited twice", row[i].line,
-                 row[first].line);
+    size_t room = 16;
+    while (room < 2 * (size_t)n) room *= 2;
+    int32_t *slot = calloc(room, sizeof *slot); /* 1 + row, 0: free */
+    int64_t count = 0;
+    for (int64_t i = 0; slot && i < n; i++) {
+        size_t at = (size_t)(hash[i] ^ hash[i] >> 32) & (room - 1);
+        while (slot[at] && hash[slot[at] - 1] != hash[i]) at = (at + 1) & (room - 1);
+        if (!slot[at])
+            slot[at] = (int32_t)i + 1;
+        else if (++count <= TOLD)
+            note(state, "line %d: the same row as line %d; it is visited twice", line[i], line[slot[at] - 1]);
     }
-    if (count > TOLD) note(state, "%d more rows are the same as another", count - TOLD);
-    free(row);
+    if (count > TOLD) note(state, "%lld more rows are the same as another", (long long)(count - TOLD));
+    free(slot);
 }
