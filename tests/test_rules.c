@@ -338,7 +338,8 @@ static void stops_tell_times_and_read_back(void **state)
     FILE *f = fopen(path, "r");
     assert_true(fread(text, 1, sizeof text - 1, f) > 0);
     fclose(f);
-    assert_non_null(strstr(text, "1,1,1,'=1+1,30,0,1.5,1.5,09:00,00:00,09:10,30,30,,9:00,,10\n")); /* leaves at 8:30 */
+    assert_non_null(
+        strstr(text, "1,1,1,'=1+1,30,0,1.5,1.5,09:00,00:00,09:10,30,30,,9:00,,10\n")); /* leaves at 8:30 */
     assert_int_equal(invit_solution_read(path, p, 0, &back, NULL, &err), INVIT_OK);
     assert_int_equal(back->routes, 1);
     assert_memory_equal(back->nodes, nodes, sizeof nodes);
