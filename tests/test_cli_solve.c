@@ -350,7 +350,7 @@ static void control_characters_are_not_printed(void **state)
              scratch);
     assert_int_equal(system(command), 0);
     must(run("solve esc.tsp -c greedy --time 0"));
-    says("a?[31mb: tour");
+    says("a?[31mb: length");
     assert_null(strchr(output, 033));
     must(run("solve esc.tsp -c greedy --time 0 --json"));
     assert_null(strchr(output, 033));
