@@ -134,19 +134,21 @@ INVIT_API invit_status invit_instance_create_matrix(const double *distances, int
 INVIT_API invit_status invit_instance_set_matrix(invit_instance *instance, const char *name,
                                                  const double *values, int64_t n, invit_error *err);
 /* One number per node: `demands` (decimals are kept exactly, by scaling), `service` (time at a stop), `earliest` and
- * `latest` (start of service; of the depot: leave, be back; NaN: none), or both as `time_windows`, two per node. */
+ * `latest` (start of service; of the depot: leave, be back; NaN: none), or both as `time_windows`, two per node; `freeze`
+ * (beginnings of routes that are driven already and stay: the node directly before this one, for a first stop 0, for the
+ * first node of a tour itself; NaN: free). */
 INVIT_API invit_status invit_instance_set_array(invit_instance *instance, const char *name,
                                                 const double *values, int64_t count, invit_error *err);
 /* One value, as text: `capacity`; `vehicles` (at most so many routes, or "fewest": fewer routes before shorter ones);
  * `open` ("yes": routes end at their last stop); `start_node`, `end_node` (TSP: a path between them); `max_length`,
  * `max_duration` (travel, waiting and service; "480", "8:00" or "8h"), `max_stops` of a route; `speed` (distance per unit of
- * time; with longitudes and latitudes km/h, and times are minutes). "none" takes a limit away. What routes need makes a TSP
+ * time; with longitudes and latitudes km/h, and times are minutes); `clock` ("yes": tell times as hh:mm). "none" takes a limit away. What routes need makes a TSP
  * into a CVRP whose depot is the first node. */
 INVIT_API invit_status invit_instance_set(invit_instance *instance, const char *name, const char *value,
                                           invit_error *err);
 /* The value of one of these names, NaN when there is none; and of the arrays and matrices (not of demands), or NULL. Also
- * told: `plain` (1: nothing of all this), `timed`, `clock` (1: times were given as hh:mm), `has_coords`, `symmetric`,
- * `fewest`, `demand_scale` (what demands were multiplied with). */
+ * told: `plain` (1: nothing of all this), `policy` (1: the policy constructs for it), `timed`, `clock` (1: times were given as hh:mm), `has_coords`, `symmetric`,
+ * `fewest`, `demand_scale` (what demands were multiplied with), `first_id` (what the file calls node 0). */
 INVIT_API double invit_instance_get(const invit_instance *instance, const char *name);
 INVIT_API const double *invit_instance_array(const invit_instance *instance, const char *name);
 /* INVIT_ERR_INPUT, with the stop and the rule, when no solution can exist: windows that close before they open, a stop that
@@ -272,7 +274,8 @@ INVIT_API invit_status invit_writer_open(const char *path, invit_writer **out, i
  * and its length in *size, which may be NULL. Both must stay until then. */
 INVIT_API invit_status invit_writer_open_memory(char **text, size_t *size, invit_writer **out,
                                                 invit_error *err);
-/* INVIT_FORMAT_TSPLIB or INVIT_FORMAT_MSVDRP. */
+/* INVIT_FORMAT_TSPLIB, INVIT_FORMAT_MSVDRP or INVIT_FORMAT_JSON, which has a word for every rule; the others refuse an
+ * instance with a rule that they cannot say. */
 INVIT_API invit_status invit_writer_instance(invit_writer *writer, const invit_instance *instance,
                                              invit_format format, invit_error *err);
 /* `info` (length, seconds) may be NULL. */
@@ -383,7 +386,8 @@ typedef struct invit_option {
  * sizeof(invit_option): a program compiled before a field was added gets the ones it knows. */
 INVIT_API bool invit_options_row(const invit_options *options, int i, invit_option *row, size_t size);
 
-/* Begin with this solution, which must stay until the call has ended; NULL: construct one. */
+/* Begin with this solution, which must stay until the call has ended; NULL: construct one. Stops and routes that are missing
+ * from it are inserted where they cost least. */
 INVIT_API void invit_options_set_start(invit_options *options, const invit_solution *start);
 /* Progress and cancelling; *control is copied. NULL: none. */
 INVIT_API void invit_options_set_control(invit_options *options, const invit_control *control);

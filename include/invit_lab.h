@@ -116,6 +116,8 @@ INVIT_API invit_status invit_solution_read(const char *path, const invit_instanc
 
 /* The best known length of a library instance (TSPLIB optima, CVRPLIB X), by name; false when there is none. */
 INVIT_API bool invit_best_known(const char *name, double *value);
+/* The same for an instance, unless it is measured by another rule. */
+INVIT_API bool invit_instance_best_known(const invit_instance *instance, double *value);
 
 /* ---- watching the policy decide ------------------------------------------------------------------------ */
 

@@ -66,9 +66,16 @@ class Problem:
         self.limit, self.limit_is_duration = limit, limit_is_duration
         self.service, self.windows = service or [0] * self.n, windows
         self.vehicles, self.open, self.max_stops, self.ends = vehicles, open_routes, max_stops, ends
+        self.files, self.frozen = {}, []  # beginnings of routes that stay
+
+    def keeps_frozen(self, route):
+        """Whether the route begins with the beginning of which it has a stop, if any."""
+        return all(route[:len(f)] == f for f in map(tuple, self.frozen) if set(f) & set(route))
 
     def route_length(self, route):
         """The length of a route, or None when it breaks a rule."""
+        if not self.keeps_frozen(tuple(route)):
+            return None
         if sum(self.demand[v] for v in route) > self.capacity or (self.max_stops and len(route) > self.max_stops):
             return None
         path = [0, *route] + ([] if self.open else [0])
@@ -92,8 +99,13 @@ class Problem:
         start, end = self.ends
         path = start is not None or end is not None
         best = math.inf
-        nodes = range(self.n) if path else range(1, self.n)
+        nodes = range(self.n) if path or self.frozen else range(1, self.n)
         for order in itertools.permutations(nodes):
+            if self.frozen:
+                if self.keeps_frozen(order):
+                    tour = order if path else (*order, order[0])
+                    best = min(best, sum(self.d[a][b] for a, b in zip(tour, tour[1:])))
+                continue
             if path and (start is not None and order[0] != start or end is not None and order[-1] != end):
                 continue
             tour = order if path else (0, *order, 0)
@@ -127,6 +139,8 @@ class Problem:
             tour = [v - 1 for v in answer["tour"]]
             if sorted(tour) != list(range(self.n)):
                 return f"not a tour: {tour}"
+            if not self.keeps_frozen(tuple(tour)):
+                return f"frozen as {self.frozen}, but begins {tour}"
             start, end = self.ends
             if start is None and end is None:
                 tour.append(tour[0])
@@ -203,8 +217,8 @@ def matrix_tsp(r, symmetric=True, path=False):
     ends, flags = (None, None), []
     if path:
         ends = r.choice([(0, None), (None, n - 1), (0, n - 1)])
-        for flag, node in zip(("--start-node", "--end-node"), ends):
-            flags += [flag, str(node)] if node is not None else []
+        for flag, node in zip(("--start-node", "--end-node"), ends):  # ids, from 1
+            flags += [flag, str(node + 1)] if node is not None else []
     return Problem("tsp", head + section("EDGE_WEIGHT_SECTION", matrix_rows(d, form, n)) + "EOF\n", d, flags, ends=ends)
 
 
@@ -264,6 +278,53 @@ def cvrp(r, limit=False, vehicles=False, open_routes=False, stops=False, windows
     return Problem("cvrp", head + tail + "EOF\n", d, flags, demand, capacity, **rules)
 
 
+def solution_file(problem, routes):
+    if problem.kind == "tsp":
+        return "TOUR_SECTION\n" + "".join(f"{v + 1}\n" for v in routes[0]) + "-1\n"
+    return "".join(f"Route #{i + 1}: {' '.join(map(str, r))}\n" for i, r in enumerate(routes))
+
+
+def beginnings(r, problem):
+    """Some routes that keep the rules, without all of their stops."""
+    if problem.kind == "tsp":
+        return [r.sample(range(problem.n), r.randint(1, problem.n))]
+    free, routes = list(range(1, problem.n)), []
+    r.shuffle(free)
+    while free and len(routes) < (problem.vehicles or 2):
+        route = [free.pop() for _ in range(min(len(free), r.randint(1, 3)))]
+        while route and problem.route_length(route) is None:
+            route.pop()
+        routes += [route] if route else []
+    return routes
+
+
+def frozen(r, make):
+    """The beginnings stay."""
+    problem = make(r)
+    routes = beginnings(r, problem)
+    if routes:
+        problem.frozen = routes
+        problem.files["freeze.txt"] = solution_file(problem, routes)
+        problem.flags += ["--freeze", "freeze.txt"]
+    return problem
+
+
+def started(r, make):
+    """The search begins with routes from which stops are missing; it is free to change them."""
+    problem = make(r)
+    routes = beginnings(r, problem)
+    if routes:
+        problem.files["start.txt"] = solution_file(problem, routes)
+        problem.flags += ["--start", "start.txt"]
+    return problem
+
+
+def any_cvrp(r):
+    windows = r.random() < 0.3
+    return cvrp(r, limit=not windows and r.random() < 0.4, vehicles=r.random() < 0.3, open_routes=r.random() < 0.3,
+                stops=r.random() < 0.3, windows=windows)
+
+
 KINDS = {
     "tsp": plain_tsp,
     "tsp matrix": matrix_tsp,
@@ -278,6 +339,10 @@ KINDS = {
     "cvrp windows": lambda r: cvrp(r, windows=True),
     "cvrp all": lambda r: cvrp(r, limit=r.random() < 0.5, vehicles=r.random() < 0.5, open_routes=r.random() < 0.5,
                                stops=r.random() < 0.5, explicit=r.random() < 0.5),
+    "tsp frozen": lambda r: frozen(r, matrix_tsp if r.random() < 0.5 else asymmetric_tsp),
+    "tsp started": lambda r: started(r, matrix_tsp if r.random() < 0.5 else asymmetric_tsp),
+    "cvrp frozen": lambda r: frozen(r, any_cvrp),
+    "cvrp started": lambda r: started(r, any_cvrp),
 }
 
 # ---- the comparison ----------------------------------------------------------------------------------------
@@ -288,8 +353,11 @@ def compare(invit, problem, folder):
     file = os.path.join(folder, "instance.vrp")
     with open(file, "w") as f:
         f.write(problem.text)
+    for name, text in problem.files.items():
+        with open(os.path.join(folder, name), "w") as f:
+            f.write(text)
     run = subprocess.run([invit, "solve", file, "--json", "-q", "--iterations", "3000", "--threads", "1", *problem.flags],
-                         capture_output=True, text=True, timeout=60)
+                         capture_output=True, text=True, timeout=60, cwd=folder)
     best = problem.best()
     if math.isinf(best):
         return None if run.returncode == 1 and run.stderr.startswith("invit:") else \

@@ -123,6 +123,9 @@ static void files_are_written_and_pass_the_check(void **state)
     must(run("check a.tsp a.tour"));
     must(run("solve b.vrp -c savings --iterations 50 -o b.sol"));
     must(run("check b.vrp b.sol"));
+    must(run("solve b.vrp --freeze b.sol --start b.sol --iterations 50 --json -q"));
+    must(run("solve a.tsp --freeze a.tour --iterations 10 -q -o again.tour"));
+    must(run("check a.tsp again.tour --freeze a.tour"));
     must(run("solve a.tsp -c greedy --time 0 -o a.svg"));
     must(run("solve a.tsp --start a.tour --iterations 10 --json -q --trace trace.csv"));
     json_t *j = object(output);

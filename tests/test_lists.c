@@ -302,7 +302,7 @@ static void the_result_leads_with_the_plan(void **state)
     says("  route 1: leaves ");
     does_not_say("constructed");
     must(run("invit solve de.csv --iterations 200 --threads 1 --verbose"));
-    says("  constructed (insertion) in ");
+    says("  constructed (insertion; policy: not asked: time windows) in ");
     write_file("t.tsp", "0 0\n3 4\n6 8\n");
     must(run("invit solve t.tsp --time 0 -c greedy"));
     says("t: length 20; tour of 3 nodes; checked, 0.0 s\n");

@@ -322,7 +322,7 @@ static void test_nothing_drifts(void **state)
         inv_rng_init(&rng, 1, 1);
         int32_t who;
         load(&q, p);
-        assert_true(inv_route_part_insert_all(&q, INV_ROUTE_RANDOM, &rng, &who));
+        assert_true(inv_route_part_insert_all(&q, NULL, INV_ROUTE_RANDOM, &rng, &who));
         verify(&q);
         double unit = inv_route_part_unit(&q);
         inv_route_run run = {.hot = unit, .cold = unit, .steps = 37, .deadline = INFINITY};
@@ -340,6 +340,45 @@ static void test_nothing_drifts(void **state)
         inv_route_part_destroy(&q);
         invit_instance_destroy(p);
     }
+}
+
+/* 2-opt and 2-opt* moves shorten, keep all rules, leave what a fresh start would compute, and are taken back whole. */
+static void test_local_moves(void **state)
+{
+    (void)state;
+    int32_t total = 0;
+    for (int kind = 0; kind < COMBINATIONS; kind++) {
+        invit_instance *p = make(40, kind, 700 + (uint64_t)kind);
+        inv_route_part q = {0};
+        inv_rng rng;
+        inv_rng_init(&rng, 1, 1);
+        int32_t who, moved = 0;
+        load(&q, p);
+        assert_true(inv_route_part_insert_all(&q, NULL, INV_ROUTE_RANDOM, &rng, &who));
+        for (int i = 0; i < 200 && q.turns; i++) {
+            double before = q.length;
+            inv_route_ruin(&q, 1 + (int32_t)inv_rng_below(&rng, 39), &rng);
+            if (!q.broken) inv_route_recreate(&q, &rng);
+            if (!q.broken && q.absents == 0) {
+                double inserted = q.length;
+                int32_t moves = inv_route_local_search(&q);
+                assert_true(moves == 0 ? q.length == inserted : q.length < inserted);
+                moved += moves;
+                if (i % 2 == 0) {
+                    inv_route_keep(&q);
+                    if (i % 10 == 0) verify(&q);
+                    continue;
+                }
+            }
+            inv_route_undo(&q);
+            q.length = before;
+            if (i % 10 == 1) verify(&q);
+        }
+        total += moved;
+        inv_route_part_destroy(&q);
+        invit_instance_destroy(p);
+    }
+    assert_true(total > 100);
 }
 
 /* ---- the whole --------------------------------------------------------------------------------------- */
@@ -452,7 +491,7 @@ static void test_what_cannot_be_served(void **state)
     invit_instance *p = make(20, WINDOWS, 5);
     p->rules->latest[7] = p->rules->earliest[7] = 0; /* before the depot opens */
     assert_int_equal(inv_construct_routes(p, &o, &s, &err), INVIT_ERR_INPUT);
-    assert_non_null(strstr(err.message, "stop 8 "));
+    assert_non_null(strstr(err.message, "stop 7 "));
     assert_null(s);
     invit_instance_destroy(p);
 }
@@ -473,9 +512,10 @@ static void test_nobody_and_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tiny_are_optimal),      cmocka_unit_test(test_nothing_drifts),
-        cmocka_unit_test(test_larger_in_parts),       cmocka_unit_test(test_time_and_cancel),
-        cmocka_unit_test(test_what_cannot_be_served), cmocka_unit_test(test_nobody_and_one),
+        cmocka_unit_test(test_tiny_are_optimal), cmocka_unit_test(test_nothing_drifts),
+        cmocka_unit_test(test_local_moves),      cmocka_unit_test(test_larger_in_parts),
+        cmocka_unit_test(test_time_and_cancel),  cmocka_unit_test(test_what_cannot_be_served),
+        cmocka_unit_test(test_nobody_and_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -511,7 +511,7 @@ static void goes_on_from_routes(void **state)
          "{\"node\":3,\"leg\":1.4142135623730951,\"distance\":2.4142135623730949,\"load\":2.0}"},
         {"{\"time\":0.2,\"start\":[[1,3],[2,4]]," FOUR "}", 200, "\"length\":8.0"},
         {"{\"time\":0,\"start\":[[1,3,2],[4]]," FOUR "}", 422, "exceeds the capacity"},
-        {"{\"time\":0,\"start\":[[1],[2,4]]," FOUR "}", 422, "does not fit"},
+        {"{\"time\":0,\"start\":[[1],[2,4]]," FOUR "}", 200, "\"routes\":[[1,3],[2,4]]"},
         {"{\"time\":0.2,\"start\":[[1,3],[4],[2]],\"locked\":[0]," FOUR "}", 200, "\"routes\":[[1,3],["},
         {"{\"time\":0.2,\"start\":[[1,3],[4],[2]],\"locked\":[0,1,2]," FOUR "}", 200,
          "\"routes\":[[1,3],[4],[2]]"},

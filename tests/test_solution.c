@@ -122,7 +122,7 @@ static void bad_solutions_are_refused_with_a_reason(void **state)
     } cases[] = {
         {false, "", "f:1: expected a solution, found an empty file"},
         {false, "TYPE : TSP\n", "f:1: TYPE TSP: expected a solution"},
-        {false, "DIMENSION : 5\n", "f:1: DIMENSION 5: expected 4"},
+        {false, "DIMENSION : 5\n", "f:1: DIMENSION 5: expected at most 4"},
         {false, "hello\n", "f:1: expected KEY : value or TOUR_SECTION"},
         {false, "NAME : x\nEOF\n", "expected a TOUR_SECTION"},
         {false, "TOUR_SECTION\n1 2 3 4 1 2 3 4\n1\n-1\n", "f:3: expected -1 after 4 nodes, found '1'"},

@@ -84,7 +84,7 @@ def options() -> List[Option]:
 
 
 _RULES = ("distances", "durations", "time_windows", "service", "vehicles", "open", "start_node", "end_node",
-          "max_length", "max_duration", "max_stops", "speed", "labels", "name")
+          "max_length", "max_duration", "max_stops", "speed", "freeze", "labels", "name")
 
 
 def _text(option: Option, value: Any) -> str:
@@ -185,8 +185,8 @@ def solve(coords: Optional[Union[Coords, Instance]] = None, demands: Optional[Se
         instance = Instance(coords, demands, capacity, metric, **rules)
     if model is not None and not isinstance(model, Model):
         model = Model(model)
-    if not instance.get("plain"):
-        texts.setdefault("construct", "nearest")  # the policy knows no rules: the library takes insertion
+    if not instance.get("policy"):
+        texts.setdefault("construct", "nearest")  # windows, matrices alone: the library takes insertion
     neural = improve in ("neural", "both")
     if model is None and (neural or (start is None and texts.get("construct", "invit") == "invit")):
         model = _default_model(instance.problem, fallback=not neural and construct is None)

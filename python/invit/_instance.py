@@ -158,6 +158,7 @@ class Instance:
     minutes; service: time at each stop, or one for all; vehicles: at most so many routes, or "fewest".
     open: routes end at their last stop. start_node, end_node: a path through all nodes, without vehicles.
     max_length, max_duration, max_stops: of a route. speed: distance per unit of time (km/h with metric "haversine").
+    freeze: beginnings of routes that stay, lists of nodes; of a tour one list.
     """
 
     def __init__(self, coords: Optional[Coords] = None, demands: Optional[Sequence[float]] = None,
@@ -166,7 +167,8 @@ class Instance:
                  vehicles: Optional[Union[int, str]] = None, open: bool = False, start_node: Optional[int] = None,
                  end_node: Optional[int] = None, max_length: Optional[float] = None,
                  max_duration: Optional[Union[float, str]] = None, max_stops: Optional[int] = None,
-                 speed: Optional[float] = None, labels: Optional[Union[str, Sequence[str]]] = None) -> None:
+                 speed: Optional[float] = None, labels: Optional[Union[str, Sequence[str]]] = None,
+                 freeze: Optional[Sequence[Any]] = None) -> None:
         values = {"open": "yes" if open else None, "start_node": start_node, "end_node": end_node, "vehicles": vehicles,
                   "max_length": max_length, "max_duration": max_duration, "max_stops": max_stops, "speed": speed}
         if hasattr(coords, "__next__") or isinstance(coords, (zip, map)):
@@ -180,6 +182,7 @@ class Instance:
             self._from_table(coords, capacity, name, metric, labels, values,
                              {"demands": demands, "distances": distances, "durations": durations,
                               "time_windows": time_windows, "service": service})
+            self._set_freeze(freeze)
             return
         kind, out = _choose("metric", metric or "exact", METRICS), c.c_void_p()
         if coords is None and distances is None:
@@ -212,6 +215,26 @@ class Instance:
         self._set_values(values)
         if labels is not None:
             self._set_labels(labels)
+        self._set_freeze(freeze)
+
+    def _set_freeze(self, freeze: Optional[Sequence[Any]]) -> None:
+        """For each node the one directly before it; for a first stop the depot, of a tour the node itself."""
+        if freeze is None:
+            return
+        routes = [list(route) if hasattr(route, "__iter__") else route for route in freeze]
+        if routes and not any(isinstance(route, list) for route in routes):
+            routes = [routes]
+        n, tour = len(self), self.problem == "tsp"
+        before = [math.nan] * n
+        for route in routes:
+            if not isinstance(route, list):
+                raise InvitError("freeze: expected lists of nodes")
+            for i, node in enumerate(route):
+                node = _whole("freeze", node, 0, n - 1)
+                if not math.isnan(before[node]):
+                    raise InvitError(f"freeze: node {node} is named twice")
+                before[node] = route[i - 1] if i > 0 else node if tour else 0
+        call("invit_instance_set_array", self._handle, b"freeze", _array(before, c.c_double, n), n)
 
     def _set_matrices(self, distances: Any, durations: Any) -> None:
         n = len(self)
@@ -361,9 +384,6 @@ class Instance:
     def get(self, name: str) -> Optional[float]:
         """The value of max_length, vehicles, speed and the like, None when there is none."""
         value = lib.invit_instance_get(self._handle, name.encode())
-        if (name == "speed" and self.metric == "haversine" and not self.get("plain")
-                and not lib.invit_instance_array(self._handle, b"distances")):
-            value *= 0.06  # the library keeps metres a minute; km/h is what is given
         return None if math.isnan(value) else value
 
     def array(self, name: str) -> Optional[List[float]]:
@@ -382,7 +402,7 @@ class Instance:
                   for name, value in found.items() if value is not None}
         if self.get("open"):
             values["open"] = "yes"
-        arrays = {name: self.array(name) for name in ("service", "earliest", "latest", "distances", "durations")}
+        arrays = {name: self.array(name) for name in ("service", "earliest", "latest", "distances", "durations", "freeze")}
         return {"name": self.name, "metric": self.metric, "labels": self.labels, "xy": xy, "n": n,
                 "demands": self.demands if cvrp and self.get("capacity") is not None else None,
                 "capacity": self.capacity, "values": values, "fewest": bool(self.get("fewest")),
@@ -409,6 +429,7 @@ class Instance:
         for name in ("distances", "durations"):
             if name in arrays:
                 call("invit_instance_set_matrix", out, name.encode(), _array(arrays.pop(name), c.c_double, n * n), n)
+        freeze = arrays.pop("freeze", None)
         for name, values in arrays.items():
             values = [value if math.isfinite(value) else math.nan for value in values]  # no limit
             call("invit_instance_set_array", out, name.encode(), _array(values, c.c_double, n), n)
@@ -417,6 +438,8 @@ class Instance:
             self._set_values({"vehicles": "fewest"})
         if state["labels"]:
             self._set_labels(state["labels"])
+        if freeze:
+            call("invit_instance_set_array", out, b"freeze", _array(freeze, c.c_double, n), n)
 
 
 def generate(problem: str = "tsp", size: int = 100, distribution: str = "uniform", seed: int = 1, index: int = 0,

@@ -163,6 +163,15 @@ class Rules(unittest.TestCase):
             self.assertEqual(invit.solve(numpy.array(matrix), time=0.2).length, 4.0)
         self.assertEqual(invit.solve(distances=matrix, start_node=1, time=0.2).length, 3.0)
 
+    def test_what_is_frozen_stays(self):
+        coords = [(0, 0), (10, 0), (20, 0), (30, 0), (40, 0)]
+        solution = invit.solve(coords, demands=[0, 1, 1, 1, 1], capacity=3, freeze=[[4, 2], [1]], time=0.2)
+        self.assertEqual(sorted(route[:2] for route in solution.routes)[-1], [4, 2])
+        self.assertFalse(invit.check(solution.instance, [[2, 4, 1], [3]]).feasible)
+        self.assertEqual(invit.solve(coords, freeze=[3, 1], time=0.2).tour[:2], [3, 1])
+        part = invit.solve(coords, demands=[0, 1, 1, 1, 1], capacity=3, start=[[4], [2, 1]], time=0.2)
+        self.assertEqual(sorted(node for route in part.routes for node in route), [1, 2, 3, 4])
+
     def test_windows_service_and_vehicles(self):
         coords = [(0, 0), (10, 0), (20, 0), (0, 10)]
         solution = invit.solve(coords, time_windows=[("8:00", "12:00"), ("8:30", "9:00"), (None, None), (None, "8:15")],

@@ -152,7 +152,7 @@ static invit_status measure(const values *v, const invit_instance *p, tally *sum
     double before = processor_seconds(), best_known = 0;
     if (status == INVIT_OK) status = invit_solve(p, NULL, o, &s, err);
     if (status == INVIT_OK) {
-        if (invit_best_known(invit_instance_name(p), &best_known)) {
+        if (invit_instance_best_known(p, &best_known)) {
             sum->gap += get(s, "length") / best_known - 1;
             sum->known++;
         }

@@ -60,8 +60,9 @@ static void print_text(const invit_instance *p, const invit_check_result *r, con
     printf("%s: feasible, length %s", invit_instance_name(p), inv_number_text(r->length, number));
     if (r->length != r->length_exact) printf(" (unrounded %.4f)", r->length_exact);
     if (invit_instance_problem(p) == INVIT_CVRP) printf(", %d routes", r->routes);
-    if (invit_best_known(invit_instance_name(p), &best))
-        printf(", %.3f %% above the best known %.0f", 100 * (r->length / best - 1), best);
+    if (invit_instance_best_known(p, &best))
+        printf(", %.3f %% above the best known %s", 100 * (r->length / best - 1),
+               inv_number_text(best, number));
     printf("\n");
     if (isfinite(claim->length) && fabs(claim->length - r->length) > 1e-6 * fmax(1, r->length) &&
         fabs(claim->length - r->length_exact) > 1e-6 * fmax(1, r->length))
@@ -73,7 +74,7 @@ static void print_json(const invit_instance *p, const invit_check_result *r, con
 {
     double best = NAN;
     cli_json j = cli_json_to(stdout);
-    invit_best_known(invit_instance_name(p), &best);
+    invit_instance_best_known(p, &best);
     cli_json_open(&j, NULL, '{');
     cli_json_string(&j, "name", invit_instance_name(p));
     cli_json_bool(&j, "feasible", r->feasible);

@@ -64,7 +64,8 @@ static const cli_option options[] = {
      .offset = AT(start),
      .metavar = "FILE",
      .fallback = "",
-     .help = "begin with the solution in FILE (.tour, .sol, .csv, a folder of lists)"},
+     .help = "begin with the solution in FILE (.tour, .sol, .csv, a folder of lists); stops that it lacks "
+             "are inserted"},
     CLI_SOLVE(solve_values, solve, "target"),
     CLI_SOLVE(solve_values, solve, "stop-after"),
     {.name = "index",
@@ -317,8 +318,8 @@ static invit_status prepare(session *s, const invit_instance *p, invit_options *
     invit_options_set_control(o, &control);
     invit_options_set_start(o, start);
     if (s->trace) invit_options_set_better(o, on_better, s, false);
-    bool plain = invit_instance_get(p, "plain") != 0; /* the policy knows no rules */
-    invit_status status = plain ? find_model(s, invit_instance_problem(p), o, err) : INVIT_OK;
+    bool suits = invit_instance_get(p, "policy") != 0;
+    invit_status status = suits ? find_model(s, invit_instance_problem(p), o, err) : INVIT_OK;
     s->deadline = deadline_of(s, o);
     snprintf(read, sizeof read, "%.6f", inv_now() - s->began);
     return status == INVIT_OK ? invit_options_set(o, "elapsed", read, err) : status;
@@ -333,11 +334,11 @@ static invit_status solve_one(session *s, const invit_instance *p, invit_format 
     if (!o) return fail(err, INVIT_ERR_MEMORY, "%s%s", "out of memory", "");
     invit_status status = cli_outputs_open(&s->outputs, p, many, err);
     if (status == INVIT_OK && v->start) status = invit_solution_read(v->start, p, 0, &start, NULL, err);
-    bool plain = invit_instance_get(p, "plain") != 0; /* the policy knows no rules */
+    bool suits = invit_instance_get(p, "policy") != 0;
     if (status == INVIT_OK) status = prepare(s, p, o, start, err);
     double read = inv_now() - s->began;
     if (status == INVIT_OK)
-        status = invit_ranks_solve(s->ranks, p, plain ? s->model : NULL, o, &solution, err);
+        status = invit_ranks_solve(s->ranks, p, suits ? s->model : NULL, o, &solution, err);
     s->stopped = cli_cancelled();
     cli_progress_clear(&s->progress);
     if (status == INVIT_OK) {

@@ -96,11 +96,24 @@ static void json_notes(cli_json *j, const char *notes)
     cli_json_close(j);
 }
 
+/* Why the policy did not construct, where that depends on the instance; else NULL. */
+static const char *not_asked(const invit_instance *p)
+{
+    bool matrix = invit_instance_array(p, "distances") != NULL;
+    if (invit_instance_get(p, "policy") != 0) return NULL;
+    return invit_instance_array(p, "earliest")                ? "not asked: time windows"
+           : invit_instance_array(p, "freeze")                ? "not asked: frozen beginnings"
+           : invit_instance_get(p, "has_coords") == 0         ? "not asked: no coordinates"
+           : invit_instance_problem(p) == INVIT_TSP && matrix ? "not asked: a matrix of distances"
+                                                              : "not asked: a path";
+}
+
 void cli_result_json(const cli_result *r)
 {
     const invit_instance *p = r->instance;
     const invit_solution *solution = r->solution;
     bool tsp = invit_instance_problem(p) == INVIT_TSP;
+    int64_t first = tsp ? (int64_t)invit_instance_get(p, "first_id") : 0;
     double best;
     cli_json j = cli_json_to(stdout);
     cli_json_open(&j, NULL, '{');
@@ -109,19 +122,20 @@ void cli_result_json(const cli_result *r)
     cli_json_int(&j, "nodes", invit_instance_nodes(p));
     cli_json_number(&j, "length", get(solution, "length"));
     cli_json_number(&j, "length_exact", get(solution, "length_exact"));
-    if (invit_best_known(invit_instance_name(p), &best)) cli_json_number(&j, "best_known", best);
+    if (invit_instance_best_known(p, &best)) cli_json_number(&j, "best_known", best);
     cli_json_open(&j, tsp ? "tour" : "routes", '[');
     for (int32_t i = 0; i < invit_solution_routes(solution); i++) {
         int32_t count;
         const int32_t *route = invit_solution_route(solution, i, &count);
         if (!tsp) cli_json_open(&j, NULL, '[');
-        for (int32_t k = 0; k < count; k++) cli_json_int(&j, NULL, route[k] + (tsp ? 1 : 0));
+        for (int32_t k = 0; k < count; k++) cli_json_int(&j, NULL, route[k] + first);
         if (!tsp) cli_json_close(&j);
     }
     cli_json_close(&j);
     if (invit_instance_get(p, "plain") == 0) json_schedule(&j, p, solution);
     json_notes(&j, r->notes);
     cli_json_string(&j, "construct", inv_construct_name((invit_construct)get(solution, "construct")));
+    if (not_asked(p)) cli_json_string(&j, "policy", not_asked(p));
     cli_json_number(&j, "constructed", get(solution, "constructed"));
     cli_json_int(&j, "rollouts", (int64_t)get(solution, "rollouts"));
     cli_json_int(&j, "decisions", (int64_t)get(solution, "decisions"));
@@ -211,6 +225,7 @@ static void print_how(const cli_result *r)
     printf("  constructed (%s", inv_construct_name((invit_construct)get(solution, "construct")));
     if (rollouts > 0)
         printf(", %d rollouts, %lld decisions", rollouts, (long long)get(solution, "decisions"));
+    if (not_asked(r->instance)) printf("; policy: %s", not_asked(r->instance));
     printf(") in %.2f s", get(solution, "seconds_construct"));
     if (steps > 0 || get(solution, "length") < constructed)
         printf(", improved from %s in %.2f s", cli_length_text(r->instance, constructed, number),
@@ -256,7 +271,7 @@ void cli_result_text(const cli_result *r)
         loaded = print_plan(r, &all);
     }
     if (length != exact) printf("; unrounded %.4f", exact);
-    if (invit_best_known(invit_instance_name(p), &best))
+    if (invit_instance_best_known(p, &best))
         printf("; %.2f %% above the best known", 100 * (length / best - 1));
     printf("; checked, %.1f s\n", r->total);
     if (r->verbose) print_how(r);

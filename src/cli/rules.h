@@ -8,7 +8,7 @@
 
 typedef struct cli_rules {
     const char *matrix, *durations, *vehicles, *start_node, *end_node, *max_length, *max_duration, *max_stops,
-        *speed;
+        *speed, *freeze;
     bool open;
 } cli_rules;
 
@@ -21,14 +21,15 @@ typedef struct cli_rules {
      .help = "at most N routes; fewest: fewer routes before shorter ones"},                                  \
     {.name = "open", .type = CLI_BOOL, .offset = offsetof(values, field.open),                               \
      .help = "routes end at their last stop; a TSP's tour becomes a path"},                                  \
-    CLI_RULE(values, field.start_node, "start-node", "NODE", "TSP: a path from this node (a name, or a number from 0)"), \
+    CLI_RULE(values, field.start_node, "start-node", "NODE", "TSP: a path from this node (its name, or its number in the file)"), \
     CLI_RULE(values, field.end_node, "end-node", "NODE", "TSP: a path to this node"),                        \
     CLI_RULE(values, field.max_length, "max-length", "LENGTH", "longest route; 50km where there are latitudes"), \
     CLI_RULE(values, field.max_duration, "max-duration", "TIME", "of a route: travel, waiting and service; 480, 8:00 or 8h"), \
     CLI_RULE(values, field.max_stops, "max-stops", "N", "most stops of a route"),                            \
     CLI_RULE(values, field.speed, "speed", "V", "distance per unit of time, for travel times; km/h where there are latitudes"), \
     CLI_RULE(values, field.matrix, "matrix", "FILE", "distances instead of the metric's: n rows of n numbers (.csv, .npy)"), \
-    CLI_RULE(values, field.durations, "durations", "FILE", "travel times, likewise")
+    CLI_RULE(values, field.durations, "durations", "FILE", "travel times, likewise"),                        \
+    CLI_RULE(values, field.freeze, "freeze", "FILE", "beginnings of routes that stay, as a solution (.sol, .tour, .csv)")
 /* clang-format on */
 
 /* Gives the instance the rules that were asked for. */

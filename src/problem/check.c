@@ -1,7 +1,7 @@
 /* The checker: is a solution feasible, and how long is it? Written from the definitions, with its own
  * distances, so that a mistake in the solver cannot hide here. Nothing of the solver is used, and the solver
  * uses nothing of this. */
-#include "invit.h"
+#include "problem/check.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -96,13 +96,13 @@ static void refuse(invit_check_result *result, const char *format, ...)
 }
 
 /* Every node that must be visited is, once; false with the first reason why not. */
-static bool visits_each_once(const invit_instance *p, const invit_solution *s, unsigned char *seen,
+static bool visits_each_once(const invit_instance *p, const invit_solution *s, bool part, unsigned char *seen,
                              invit_check_result *result)
 {
     int64_t n = invit_instance_nodes(p);
     bool cvrp = invit_instance_problem(p) == INVIT_CVRP;
     int32_t routes = invit_solution_routes(s);
-    if (!cvrp && routes != 1) {
+    if (!cvrp && routes != 1 && !(part && routes == 0)) {
         refuse(result, "expected one tour, found %d routes", routes);
         return false;
     }
@@ -129,7 +129,7 @@ static bool visits_each_once(const invit_instance *p, const invit_solution *s, u
         }
     }
     for (int64_t v = cvrp ? 1 : 0; v < n; v++)
-        if (!seen[v]) {
+        if (!seen[v] && !part) {
             refuse(result,
                    cvrp ? "customer %lld is not visited" : "node %lld, counted from 0, is not visited",
                    (long long)v);
@@ -164,12 +164,20 @@ static bool keeps_capacity(const invit_instance *p, const invit_solution *s, inv
 typedef struct facts {
     const invit_instance *p;
     int64_t n;
-    const double *xy, *distances, *durations, *service, *earliest, *latest;
+    const double *xy, *distances, *durations, *service, *earliest, *latest, *freeze;
     invit_metric metric;
     bool routes, open, clock, plain;
     double speed, max_length, max_duration, max_stops, vehicles; /* limits: NaN when there is none */
     double from, to;                                             /* of a path: NaN where it is free */
 } facts;
+
+/* Distance per unit of time; on the globe it is told in km/h, distances are metres and times minutes. */
+static double speed_of(const invit_instance *p)
+{
+    double speed = invit_instance_get(p, "speed");
+    bool globe = invit_instance_metric(p) == INVIT_HAVERSINE && !invit_instance_array(p, "distances");
+    return isnan(speed) ? 1 : globe ? speed * 1000 / 60 : speed;
+}
 
 static facts look_up(const invit_instance *p)
 {
@@ -181,12 +189,13 @@ static facts look_up(const invit_instance *p)
                    .service = invit_instance_array(p, "service"),
                    .earliest = invit_instance_array(p, "earliest"),
                    .latest = invit_instance_array(p, "latest"),
+                   .freeze = invit_instance_array(p, "freeze"),
                    .metric = invit_instance_metric(p),
                    .routes = invit_instance_problem(p) == INVIT_CVRP,
                    .open = invit_instance_get(p, "open") != 0,
                    .clock = invit_instance_get(p, "clock") != 0,
                    .plain = invit_instance_get(p, "plain") != 0,
-                   .speed = invit_instance_get(p, "speed"),
+                   .speed = speed_of(p),
                    .max_length = invit_instance_get(p, "max_length"),
                    .max_duration = invit_instance_get(p, "max_duration"),
                    .max_stops = invit_instance_get(p, "max_stops"),
@@ -326,11 +335,36 @@ static bool keeps_route(const facts *f, const int32_t *node, int32_t count, int3
     return keeps_times(f, node, count, route, result);
 }
 
-static bool keeps_rules(const facts *f, const invit_solution *s, invit_check_result *result)
+/* What is frozen comes directly behind what it came behind: the depot, another stop, or, first of a tour, nothing. */
+static bool keeps_frozen(const facts *f, const invit_solution *s, invit_check_result *result)
+{
+    char who[96], behind[96];
+    for (int32_t r = 0; f->freeze && r < invit_solution_routes(s); r++) {
+        int32_t count;
+        const int32_t *node = invit_solution_route(s, r, &count);
+        for (int32_t i = 0; i < count; i++) {
+            double wanted = f->freeze[node[i]];
+            int32_t first = f->routes ? 0 : node[i], before = i > 0 ? node[i - 1] : first;
+            if (isnan(wanted) || (wanted == before && (f->routes || i > 0 || wanted == node[i]))) continue;
+            if (wanted == first)
+                refuse(result, "route %d: %s is frozen as the first, but is number %d", r + 1,
+                       told_node(f, node[i], who), i + 1);
+            else
+                refuse(result, "route %d: %s is frozen directly behind %s, but is not there", r + 1,
+                       told_node(f, node[i], who), told_node(f, (int32_t)wanted, behind));
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool keeps_rules(const facts *f, const invit_solution *s, bool part, invit_check_result *result)
 {
     int32_t used = 0, routes = invit_solution_routes(s), count = 0;
     if (f->plain) return true;
+    if (!keeps_frozen(f, s, result)) return false;
     if (!f->routes) {
+        if (part) return true;
         const int32_t *node = invit_solution_route(s, 0, &count);
         if (!isnan(f->from) && node[0] != (int32_t)f->from)
             refuse(result, "the path begins at node %d, not at start_node, %d", node[0], (int)f->from);
@@ -388,8 +422,8 @@ static void measure(const facts *f, const invit_solution *s, invit_check_result 
     result->length_exact = exact.total + exact.rest;
 }
 
-invit_status invit_check(const invit_instance *p, const invit_solution *s, invit_check_result *result,
-                         invit_error *err)
+static invit_status check(const invit_instance *p, const invit_solution *s, bool part,
+                          invit_check_result *result, invit_error *err)
 {
     memset(result, 0, sizeof *result);
     result->length = result->length_exact = NAN;
@@ -402,10 +436,23 @@ invit_status invit_check(const invit_instance *p, const invit_solution *s, invit
         return INVIT_ERR_MEMORY;
     }
     facts f = look_up(p);
-    if (visits_each_once(p, s, seen, result) && keeps_capacity(p, s, result) && keeps_rules(&f, s, result)) {
+    if (visits_each_once(p, s, part, seen, result) && keeps_capacity(p, s, result) &&
+        keeps_rules(&f, s, part, result)) {
         result->feasible = true;
         measure(&f, s, result);
     }
     free(seen);
     return INVIT_OK;
+}
+
+invit_status invit_check(const invit_instance *p, const invit_solution *s, invit_check_result *result,
+                         invit_error *err)
+{
+    return check(p, s, false, result, err);
+}
+
+invit_status inv_check_part(const invit_instance *p, const invit_solution *part, invit_check_result *result,
+                            invit_error *err)
+{
+    return check(p, part, true, result, err);
 }

@@ -28,6 +28,7 @@ typedef struct inv_rules {
     double *distance;    /* [n][n] row: from, column: to; or NULL: by the metric                         */
     double *duration;    /* [n][n] or NULL: distance / speed                                             */
     double speed;        /* distance per unit of time (1)                                                */
+    double *freeze;      /* [n] beginnings of routes that stay, see problem/freeze.h; or NULL             */
     bool symmetric;      /* distance (and duration) matrices are, or there are none                      */
     bool has_xy;         /* coordinates are given, or may be used for pictures and neighbours            */
     bool clock;          /* times are minutes and were given as hh:mm: they are written so               */
@@ -92,6 +93,9 @@ invit_status inv_set_demands(invit_instance *p, const double *demand, double cap
 invit_status inv_take_matrix(invit_instance *p, bool durations, double *matrix, invit_error *err);
 /* Is time told: service, windows, durations, a speed or a limit of them? */
 bool inv_is_timed(const invit_instance *p);
+/* Does the policy construct for it? Plain ones, and routes with coordinates whose rules can be kept by masking what does not
+ * fit: not time windows, nor frozen beginnings. */
+bool inv_policy_suits(const invit_instance *p);
 /* Are there demands at all, other than 0? */
 bool inv_has_demands(const invit_instance *p);
 /* "stop 17 'Meier'", counted as the file does: what messages call a node. At most INV_NODE_TEXT bytes. */

@@ -2,6 +2,8 @@
  * the names that invit_instance_set, _set_array and _set_matrix know. */
 #include "problem/read.h"
 
+#include "problem/freeze.h"
+
 #include "base/names.h"
 #include "base/number.h"
 
@@ -14,7 +16,7 @@
 #define KEYS                                                                                                 \
     "name, problem, coords, metric, distances, durations, demands, capacity, service, time_windows, "        \
     "vehicles, "                                                                                             \
-    "open, start_node, end_node, max_length, max_duration, max_stops, speed or labels"
+    "open, start_node, end_node, max_length, max_duration, max_stops, speed, freeze, clock or labels"
 
 /* ---- numbers ------------------------------------------------------------------------------------------- */
 
@@ -160,13 +162,51 @@ static invit_status set_labels(const json_t *object, invit_instance *p, invit_er
     return status;
 }
 
+/* Beginnings of routes: lists of nodes, or of a tour one list. */
+static invit_status set_freeze(const json_t *object, invit_instance *p, invit_error *err)
+{
+    const json_t *list = json_object_get(object, "freeze");
+    size_t n = (size_t)p->n, routes = json_array_size(list), total = 0;
+    invit_status status = INVIT_OK;
+    if (!list || json_is_null(list)) return INVIT_OK;
+    bool flat = routes > 0 && json_is_integer(json_array_get(list, 0));
+    if (flat) routes = 1;
+    for (size_t r = 0; r < routes; r++) total += json_array_size(flat ? list : json_array_get(list, r));
+    if (!json_is_array(list) || total > n)
+        return inv_fail(err, INVIT_ERR_INPUT, "\"freeze\" must be a list of routes, each a list of nodes");
+    int32_t *node = malloc((total + 1) * sizeof *node), *start = malloc((routes + 1) * sizeof *start);
+    invit_solution *s = NULL;
+    if (!node || !start) INV_TRY(inv_no_memory(err, (total + routes) * sizeof *node));
+    start[0] = 0;
+    for (size_t r = 0; r < routes; r++) {
+        const json_t *route = flat ? list : json_array_get(list, r);
+        start[r + 1] = start[r];
+        if (!json_is_array(route))
+            INV_TRY(inv_fail(err, INVIT_ERR_INPUT, "\"freeze\"[%zu] must be a list of nodes", r));
+        for (size_t i = 0; i < json_array_size(route); i++) {
+            const json_t *v = json_array_get(route, i);
+            if (!json_is_integer(v) || json_integer_value(v) < 0 || json_integer_value(v) >= (json_int_t)n)
+                INV_TRY(inv_fail(err, INVIT_ERR_INPUT, "\"freeze\"[%zu] must be a list of nodes below %zu", r,
+                                 n));
+            node[start[r + 1]++] = (int32_t)json_integer_value(v);
+        }
+    }
+    INV_TRY(invit_solution_create(node, start, (int32_t)routes, &s, err));
+    INV_TRY(inv_freeze_routes(p, s, err));
+done:
+    invit_solution_destroy(s);
+    free(node);
+    free(start);
+    return status;
+}
+
 /* Unknown members are refused, so that typos are noticed. */
 static invit_status check_members(json_t *object, invit_error *err)
 {
-    static const char *const known[] = {"name",      "problem",      "coords",   "metric",     "distances",
-                                        "durations", "demands",      "capacity", "service",    "vehicles",
-                                        "open",      "start_node",   "end_node", "max_length", "max_duration",
-                                        "max_stops", "time_windows", "speed",    "labels"};
+    static const char *const known[] = {
+        "name",         "problem",   "coords",       "metric", "distances",  "durations", "demands",
+        "capacity",     "service",   "vehicles",     "open",   "start_node", "end_node",  "max_length",
+        "max_duration", "max_stops", "time_windows", "speed",  "labels",     "freeze",    "clock"};
     const char *key;
     json_t *value;
     json_object_foreach(object, key, value)
@@ -199,6 +239,7 @@ static invit_status build(json_t *object, invit_instance **out, invit_error *err
     INV_TRY(set_array(object, "service", p, &clock, err));
     INV_TRY(set_array(object, "time_windows", p, &clock, err));
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) INV_TRY(set_value(object, values[i], p, err));
+    if (json_is_true(json_object_get(object, "clock"))) clock = true;
     if (p->rules) p->rules->clock = clock;
     if (problem && strcmp(problem, "tsp") == 0 && p->problem != INVIT_TSP)
         INV_TRY(inv_fail(err, INVIT_ERR_INPUT,
@@ -208,6 +249,7 @@ static invit_status build(json_t *object, invit_instance **out, invit_error *err
         INV_TRY(inv_fail(err, INVIT_ERR_INPUT, "\"problem\" must be tsp or cvrp, not '%.40s'", problem));
     if (json_object_get(object, "demands") && !json_object_get(object, "capacity"))
         INV_TRY(inv_fail(err, INVIT_ERR_INPUT, "expected \"capacity\" with \"demands\""));
+    INV_TRY(set_freeze(object, p, err));
     *out = p;
     p = NULL;
 done:

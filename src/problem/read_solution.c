@@ -143,9 +143,10 @@ static invit_status read_tour(inv_text *t, const invit_instance *p, draft *d, in
         if (word_is(line, k, "TYPE") && !word_is(value, length, "TOUR"))
             return inv_text_fail(t, number, INVIT_ERR_INPUT, err, "TYPE %.*s: expected a solution, TYPE TOUR",
                                  (int)(length < 40 ? length : 40), value);
-        if (word_is(line, k, "DIMENSION") && (!inv_parse_int(value, &dimension) || dimension != p->n))
+        if (word_is(line, k, "DIMENSION") &&
+            (!inv_parse_int(value, &dimension) || dimension < 1 || dimension > p->n))
             return inv_text_fail(t, number, INVIT_ERR_INPUT, err,
-                                 "DIMENSION %.*s: expected %d, as the instance has",
+                                 "DIMENSION %.*s: expected at most %d, as the instance has",
                                  (int)(length < 20 ? length : 20), value, p->n);
     }
     return inv_text_expected(t, err, "a TOUR_SECTION");

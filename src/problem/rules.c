@@ -1,5 +1,6 @@
 /* An instance's rules: what routes must keep besides capacity, and matrices. Set by name, and validated before
  * anything is solved. */
+#include "problem/freeze.h"
 #include "problem/metric.h"
 
 #include "base/number.h"
@@ -36,12 +37,15 @@ void inv_rules_destroy(inv_rules *rules)
     free(rules->latest);
     free(rules->distance);
     free(rules->duration);
+    free(rules->freeze);
     free(rules);
 }
 
 invit_status inv_make_routes(invit_instance *p, invit_error *err)
 {
     if (p->problem == INVIT_CVRP) return INVIT_OK;
+    if (p->rules && p->rules->freeze)
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "set what makes routes of a tour before freeze");
     if (p->rules && (p->rules->start >= 0 || p->rules->end >= 0))
         return inv_fail(err, INVIT_ERR_ARGUMENT,
                         "start_node and end_node are for one tour through all nodes; routes with demands, "
@@ -57,6 +61,12 @@ bool inv_is_timed(const invit_instance *p)
 {
     const inv_rules *r = p->rules;
     return r && (r->service || r->earliest || r->duration || isfinite(r->max_duration) || r->speed != 1);
+}
+
+bool inv_policy_suits(const invit_instance *p)
+{
+    const inv_rules *r = p->rules;
+    return !r || (p->problem == INVIT_CVRP && r->has_xy && !r->earliest && !r->freeze);
 }
 
 bool inv_has_demands(const invit_instance *p)
@@ -320,9 +330,10 @@ invit_status invit_instance_set_array(invit_instance *p, const char *name, const
     }
     if (strcmp(name, "service") == 0 || strcmp(name, "earliest") == 0 || strcmp(name, "latest") == 0)
         return set_times(p, name, values, 1, err);
+    if (strcmp(name, "freeze") == 0) return inv_set_freeze(p, values, err);
     if (strcmp(name, "demands") != 0)
         return inv_fail(err, INVIT_ERR_ARGUMENT,
-                        "'%.40s': expected demands, service, earliest, latest or time_windows", name);
+                        "'%.40s': expected demands, service, earliest, latest, time_windows or freeze", name);
     INV_CHECK(inv_make_routes(p, err));
     return inv_set_demands(p, values, 0, err);
 }
@@ -445,8 +456,18 @@ invit_status invit_instance_set(invit_instance *p, const char *name, const char 
         bool open;
         if (!parse_switch(text, &open))
             return inv_fail(err, INVIT_ERR_ARGUMENT, "open '%.40s': expected yes or no", text);
+        if (!open && !p->rules) return INVIT_OK; /* it stays plain */
         INV_CHECK(inv_instance_rules(p, &r, err));
         r->open = open;
+        return INVIT_OK;
+    }
+    if (strcmp(name, "clock") == 0) {
+        bool clock;
+        if (!parse_switch(text, &clock))
+            return inv_fail(err, INVIT_ERR_ARGUMENT, "clock '%.40s': expected yes or no", text);
+        if (!clock && !p->rules) return INVIT_OK;
+        INV_CHECK(inv_instance_rules(p, &r, err));
+        r->clock = clock;
         return INVIT_OK;
     }
     const char *after = inv_parse_double(text, &value);
@@ -466,7 +487,7 @@ invit_status invit_instance_set(invit_instance *p, const char *name, const char 
     }
     return inv_fail(err, INVIT_ERR_ARGUMENT,
                     "'%.40s': expected capacity, vehicles, open, start_node, end_node, max_length, "
-                    "max_duration, max_stops or speed",
+                    "max_duration, max_stops, speed or clock",
                     name);
 }
 
@@ -478,14 +499,19 @@ double invit_instance_get(const invit_instance *p, const char *name)
     if (strcmp(name, "capacity") == 0) return p->problem == INVIT_CVRP ? (double)p->capacity / p->scale : NAN;
     if (strcmp(name, "demand_scale") == 0) return p->scale;
     if (strcmp(name, "plain") == 0) return inv_is_plain(p);
+    if (strcmp(name, "policy") == 0) return inv_policy_suits(p);
     if (strcmp(name, "timed") == 0) return inv_is_timed(p);
     if (strcmp(name, "clock") == 0) return r && r->clock;
     if (strcmp(name, "has_coords") == 0) return !r || r->has_xy;
     if (strcmp(name, "symmetric") == 0) return !r || r->symmetric;
     if (strcmp(name, "open") == 0) return r && r->open;
     if (strcmp(name, "fewest") == 0) return r && r->fewest;
-    if (strcmp(name, "speed") == 0) return r ? r->speed : 1;
+    if (strcmp(name, "first_id") == 0) return p->first_id;
     if (!r) return NAN;
+    if (strcmp(name, "speed") == 0) /* as it is set: km/h on the globe */
+        return r->speed == 1                                  ? NAN
+               : p->metric == INVIT_HAVERSINE && !r->distance ? r->speed * 60 / 1000
+                                                              : r->speed;
     if (strcmp(name, "vehicles") == 0) return r->vehicles ? r->vehicles : NAN;
     if (strcmp(name, "max_stops") == 0) return r->max_stops ? r->max_stops : NAN;
     if (strcmp(name, "max_length") == 0) return isfinite(r->max_length) ? r->max_length : NAN;
@@ -504,5 +530,6 @@ const double *invit_instance_array(const invit_instance *p, const char *name)
            : strcmp(name, "latest") == 0    ? r->latest
            : strcmp(name, "distances") == 0 ? r->distance
            : strcmp(name, "durations") == 0 ? r->duration
+           : strcmp(name, "freeze") == 0    ? r->freeze
                                             : NULL;
 }

@@ -1,5 +1,6 @@
 /* Can an instance be solved at all? Every stop must be servable by a vehicle that visits it alone, and the
  * vehicles must carry what there is. One message that names the stop and the rule, before anything is solved. */
+#include "problem/freeze.h"
 #include "problem/metric.h"
 
 #include <math.h>
@@ -88,9 +89,11 @@ invit_status invit_instance_validate(const invit_instance *p, invit_error *err)
             return inv_fail(err, INVIT_ERR_INPUT,
                             "%s: start_node and end_node are the same: leave them out for a closed tour",
                             p->name);
-        return INVIT_OK;
+        return inv_check_frozen(p, err);
     }
     INV_CHECK(check_windows(p, err));
-    for (int32_t i = 1; i < p->n; i++) INV_CHECK(check_alone(p, i, err));
-    return check_vehicles(p, err);
+    for (int32_t i = 1; i < p->n; i++)
+        if (!inv_is_frozen(p, i)) INV_CHECK(check_alone(p, i, err));
+    INV_CHECK(check_vehicles(p, err));
+    return inv_check_frozen(p, err);
 }

@@ -44,7 +44,8 @@ static void write_tsplib(inv_outfile *f, const invit_instance *p)
 {
     static const char *const metric[] = {"EXACT_2D", "EUC_2D",    "CEIL_2D", "ATT",
                                          "GEO",      "HAVERSINE", "DIMACS"};
-    bool cvrp = p->problem == INVIT_CVRP;
+    bool cvrp = p->problem == INVIT_CVRP, matrix = p->rules && p->rules->distance;
+    bool atsp = !cvrp && matrix && !p->rules->symmetric;
     inv_outfile_puts(f, "NAME : ");
     put_text(f, p->name);
     if (p->comment) {
@@ -52,19 +53,25 @@ static void write_tsplib(inv_outfile *f, const invit_instance *p)
         put_text(f, p->comment);
     }
     inv_outfile_printf(f, "\nTYPE : %s\nDIMENSION : %d\nEDGE_WEIGHT_TYPE : %s\n",
-                       inv_problem_title(p->problem), p->n, metric[p->metric]);
+                       atsp                                     ? "ATSP"
+                       : cvrp && p->rules && p->rules->earliest ? "VRPTW"
+                                                                : inv_problem_title(p->problem),
+                       p->n, matrix ? "EXPLICIT" : metric[p->metric]);
+    if (p->rules) inv_write_rules_head(f, p);
     if (cvrp) {
         inv_outfile_puts(f, "CAPACITY : ");
         inv_put_number(f, (double)p->capacity / p->scale, '\n');
     }
-    inv_outfile_puts(f, "NODE_COORD_SECTION\n");
     int64_t first = cvrp ? 1 : p->first_id; /* CVRPLIB counts from 1, the depot first */
-    for (int32_t i = 0; i < p->n; i++) {
+    bool places = !p->rules || p->rules->has_xy;
+    if (places) inv_outfile_puts(f, matrix ? "DISPLAY_DATA_SECTION\n" : "NODE_COORD_SECTION\n");
+    for (int32_t i = 0; places && i < p->n; i++) {
         double x = p->xy[2 * (size_t)i];
         inv_put_int(f, first + i, ' ');
         inv_put_number(f, p->metric == INVIT_HAVERSINE ? inv_wrap_longitude(x) : x, ' ');
         inv_put_number(f, p->xy[2 * (size_t)i + 1], '\n');
     }
+    if (p->rules) inv_write_rules_sections(f, p, first);
     if (cvrp) {
         inv_outfile_puts(f, "DEMAND_SECTION\n");
         for (int32_t i = 0; i < p->n; i++) {
@@ -182,15 +189,18 @@ invit_status invit_writer_open_memory(char **text, size_t *size, invit_writer **
 invit_status invit_writer_instance(invit_writer *w, const invit_instance *p, invit_format format,
                                    invit_error *err)
 {
-    if (p->rules)
-        return inv_fail(err, INVIT_ERR_UNSUPPORTED, "%s: instances with rules or matrices are not written",
+    if (format == INVIT_FORMAT_JSON) return inv_write_json(w->file, p, err);
+    if (format == INVIT_FORMAT_TSPLIB) INV_CHECK(inv_check_writable(p, err));
+    if (format == INVIT_FORMAT_MSVDRP && p->rules)
+        return inv_fail(err, INVIT_ERR_UNSUPPORTED,
+                        "%s: the MSVDRP format has neither rules nor matrices: write it as TSPLIB or JSON",
                         p->name);
     if (format == INVIT_FORMAT_TSPLIB)
         write_tsplib(w->file, p);
     else if (format == INVIT_FORMAT_MSVDRP)
         write_msvdrp(w->file, p);
     else
-        return inv_fail(err, INVIT_ERR_ARGUMENT, "instances are written as TSPLIB or MSVDRP");
+        return inv_fail(err, INVIT_ERR_ARGUMENT, "instances are written as TSPLIB, MSVDRP or JSON");
     return INVIT_OK;
 }
 

@@ -29,4 +29,11 @@ invit_status inv_write_sheets(inv_outfile *f, const invit_instance *p, const inv
 invit_status inv_write_folder(const char *path, const invit_instance *p, const invit_solution *s,
                               invit_error *err);
 
+/* Instances with rules: whether a TSPLIB file can say them, and its lines for them. */
+invit_status inv_check_writable(const invit_instance *p, invit_error *err);
+void inv_write_rules_head(inv_outfile *f, const invit_instance *p);
+void inv_write_rules_sections(inv_outfile *f, const invit_instance *p, int64_t first);
+/* Everything, as one JSON object. */
+invit_status inv_write_json(inv_outfile *f, const invit_instance *p, invit_error *err);
+
 #endif

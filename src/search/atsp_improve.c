@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "problem/metric.h"
+#include "search/tour_frozen.h"
 #include "search/tsp_exact.h"
 
 #include <math.h>
@@ -291,6 +292,7 @@ invit_status inv_improve_tour(const invit_instance *p, invit_solution **solution
     const inv_rules *r = p->rules;
     double begun = inv_now();
     bool path = inv_is_path(p), split = r && r->distance && !r->symmetric;
+    if (r && r->freeze) return inv_improve_frozen(p, *solution, o, stats, err);
     if (!path && !split) return inv_improve_tsp(p, solution, o, stats, err);
     if ((*solution)->routes != 1 || (*solution)->start[1] - (*solution)->start[0] != p->n)
         return inv_fail(err, INVIT_ERR_ARGUMENT, "the path to improve does not visit each node once");
@@ -352,6 +354,7 @@ static void nearest(const invit_instance *p, int32_t *order)
 invit_status inv_construct_tour(const invit_instance *p, invit_solution **out, invit_error *err)
 {
     bool matrix = p->rules && p->rules->distance;
+    if (p->rules && p->rules->freeze) return inv_construct_frozen(p, out, err);
     if (!matrix && p->n > LARGE_PATH) {
         invit_instance closed = *p;
         closed.rules = NULL;

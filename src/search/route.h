@@ -9,6 +9,7 @@ typedef struct inv_route_options {
     int threads;                  /* already resolved, >= 1                                              */
     double deadline;              /* inv_now() at which to give up saving vehicles; INFINITY: by steps   */
     const invit_control *control; /* may be NULL                                                         */
+    const invit_solution *given;  /* routes that keep all rules, to be completed; NULL: none             */
 } inv_route_options;
 
 /* Insertion; then, when that takes more routes than there are vehicles, routes are saved. INVIT_ERR_INPUT

@@ -31,11 +31,10 @@ static invit_status load(inv_route_part *q, const invit_instance *p, const inv_n
 
 static invit_status refuse(const invit_instance *p, int32_t who, invit_error *err)
 {
-    const char *label = invit_instance_label(p, who);
-    return inv_fail(
-        err, INVIT_ERR_INPUT,
-        "stop %lld%s%s%s cannot be served even by a vehicle of its own: demand, time window or limit",
-        (long long)who + p->first_id, label ? " '" : "", label ? label : "", label ? "'" : "");
+    char node[INV_NODE_TEXT];
+    return inv_fail(err, INVIT_ERR_INPUT,
+                    "%s cannot be served even by a vehicle of its own: demand, time window or limit",
+                    inv_node_text(p, who, node));
 }
 
 /* True when the first is to be preferred: within the vehicles, then shorter. */
@@ -58,7 +57,7 @@ static invit_status insert(inv_route_part *q, const inv_route_options *o, int32_
         int which = i < count ? i : best;
         inv_rng_init(&rng, o->seed, (uint64_t)which);
         if (i == count && best == count - 1) break;
-        if (!inv_route_part_insert_all(q, orders[which], &rng, &who))
+        if (!inv_route_part_insert_all(q, o->given, orders[which], &rng, &who))
             return refuse(q->p, q->node[who].id, err);
         if (i < count && (best < 0 || preferred(q->routes, q->length, best_routes, best_length, vehicles))) {
             best = i;

@@ -67,6 +67,7 @@ static inline bool inv_route_fits(const inv_route_part *q, int32_t v, int32_t a,
 {
     const inv_route_node *A = &q->node[a], *V = &q->node[v], *B = &q->node[b];
     const inv_route_stop *s = &q->stop[v];
+    if (B->fixed) return false;
     if (!q->windows && !q->sums) return true;
     double there = inv_route_travel(q, A, V, in), on = inv_route_travel(q, V, B, out);
     if (q->windows) {

@@ -30,11 +30,15 @@
 #define SAVING_SHARE   0.3   /* of the budget goes into fewer routes, where these count first         */
 #define MANY_STEPS     1000  /* per customer                                                           */
 #define FEW_STEPS      100   /* per customer: too few to begin hot                                    */
-/* Temperatures, in units of the mean edge between customers. */
-#define HOT         1.0
-#define HOT_WINDOWS 3.0 /* with time windows, where most insertions do not fit, given MANY_STEPS */
-#define WARM        0.3
-#define COLD        0.05
+/* Temperatures, in units of the mean edge between customers. The hot ones grow with the routes from LONG_ROUTE
+ * customers on: the longer they are, the more edges must change together. */
+#define LONG_ROUTE    20.0
+#define LONGEST_SCALE 5.0
+#define HOT           2.0
+#define HOT_WINDOWS   3.0 /* with time windows, where most insertions do not fit, given MANY_STEPS */
+#define HOT_FEW       1.0 /* with fewer */
+#define WARM          0.3
+#define COLD          0.05
 
 /* What a round leaves: the routes of part i from nodes[offset[i]] and start[offset[i] + i] on. */
 typedef struct outcome {
@@ -455,7 +459,10 @@ static double hottest(const search *s, double per_customer)
 {
     if (per_customer < FEW_STEPS) return fmax(COLD, WARM * per_customer / FEW_STEPS);
     bool windows = s->p->rules && s->p->rules->earliest;
-    return windows && per_customer >= MANY_STEPS ? HOT_WINDOWS : HOT;
+    if (windows) return per_customer >= MANY_STEPS ? HOT_WINDOWS : HOT_FEW;
+    double route = (double)(s->p->n - 1) / s->now->routes,
+           scale = fmin(LONGEST_SCALE, fmax(1, route / LONG_ROUTE));
+    return HOT * scale;
 }
 
 /* A short fall first, so that there soon is something good; then the long one. Without any limit the search
@@ -478,7 +485,7 @@ static invit_status anneal_to_the_limit(search *s, invit_error *err)
     if (!stopped(s)) INV_CHECK(anneal(s, budget, hot, COLD, err));
     while (!stopped(s) && !limited) {
         budget *= 2;
-        INV_CHECK(anneal(s, budget, HOT, COLD, err));
+        INV_CHECK(anneal(s, budget, hot, COLD, err));
     }
     tell(s, true);
     return INVIT_OK;

@@ -1,6 +1,8 @@
 /* The solution: routes as rings, and what their nodes know about what comes before and after. */
 #include "search/route_part.h"
 
+#include "problem/freeze.h"
+
 #include "search/route_fit.h"
 
 #include <stdlib.h>
@@ -63,7 +65,10 @@ static void take_rules(inv_route_part *q)
     q->duration = rules->duration;
     q->speed = rules->speed;
     q->symmetric = rules->symmetric;
+    q->frozen = rules->freeze != NULL;
     q->triangle = !rules->distance && !rules->duration && p->metric == INVIT_EXACT;
+    q->turns = rules->symmetric && !rules->open && !rules->earliest && !rules->freeze &&
+               !rules->duration; /* whose order may be another one than that of lengths */
     q->same_time = !rules->duration && rules->speed == 1;
     q->max_length = rules->max_length;
     q->max_duration = rules->max_duration;
@@ -107,7 +112,8 @@ void inv_route_part_fill(inv_route_part *q, int32_t v, int32_t id)
 {
     const invit_instance *p = q->p;
     const inv_rules *rules = p->rules;
-    q->node[v] = (inv_route_node){.id = id, .demand = id ? p->demand[id] : 0, .route = q->n};
+    q->node[v] = (inv_route_node){
+        .id = id, .demand = id ? p->demand[id] : 0, .route = q->n, .fixed = inv_is_frozen(p, id)};
     if (p->xy) {
         q->node[v].x = p->xy[2 * (size_t)id];
         q->node[v].y = p->xy[2 * (size_t)id + 1];

@@ -18,8 +18,8 @@ typedef struct inv_route_node {
     double leave; /* earliest end of service, after all that comes before; at the depot: earliest departure */
     double due;   /* latest start of service, before all that comes after; at the depot: latest return */
     double x, y;
-    int32_t id; /* in the instance; 0 is the depot                                                     */
-    int32_t pad;
+    int32_t id;    /* in the instance; 0 is the depot                                                     */
+    int32_t fixed; /* 1: it and the edge before it stay                                                */
 } inv_route_node;
 
 /* What is looked at when a node is inserted or its route is timed anew. */
@@ -53,6 +53,8 @@ typedef struct inv_route_part {
     bool sums;          /* limits that add up along a route: length, duration without windows          */
     bool spans;         /* duration with windows, where waiting depends on the departure               */
     bool symmetric;     /* lengths and travel times are                                                */
+    bool turns;         /* a path may be turned round: symmetric, closed, neither windows nor frozen   */
+    bool frozen;        /* some customers are fixed                                                    */
     bool triangle;      /* no detour is shorter: a route that loses a stop keeps its limits            */
     invit_metric metric;
     const double *distance, *duration; /* [all][all] of the instance, or NULL                          */
@@ -128,9 +130,10 @@ typedef enum inv_route_order {
     INV_ROUTE_ORDERS
 } inv_route_order;
 
-/* Starts from nothing and inserts all customers in this order, in as many routes as it takes. False when a
- * customer cannot be served at all, even alone (*who). */
-bool inv_route_part_insert_all(inv_route_part *q, inv_route_order order, inv_rng *rng, int32_t *who);
+/* Starts from the given routes (of nodes of this part; NULL: none) and inserts all other customers in this
+ * order, in as many routes as it takes. False when a customer cannot be served at all, even alone (*who). */
+bool inv_route_part_insert_all(inv_route_part *q, const invit_solution *given, inv_route_order order,
+                               inv_rng *rng, int32_t *who);
 
 typedef struct inv_route_run {
     double hot, cold;      /* temperature at the start and at the end                                      */
@@ -170,6 +173,8 @@ void inv_route_link(inv_route_part *q, int32_t v, int32_t prev);
 void inv_route_ruin(inv_route_part *q, int32_t seed, inv_rng *rng);
 /* Inserts all that was removed; those that fit nowhere become absent. */
 void inv_route_recreate(inv_route_part *q, inv_rng *rng);
+/* 2-opt and 2-opt* around what the step has inserted, where q->turns; returns the number of moves. */
+int32_t inv_route_local_search(inv_route_part *q);
 void inv_route_undo(inv_route_part *q);
 void inv_route_keep(inv_route_part *q);
 void inv_route_remember_best(inv_route_part *q);

@@ -12,6 +12,7 @@
 #define SPLIT_STRING       0.5
 #define SPLIT_GROWS        0.01
 #define STEPS_PER_CLOCK    16
+#define LOCAL_RANGE        3.0 /* temperatures by which a step may be longer for a local search to be worth it */
 
 /* ---- ruin: adjacent string removal ------------------------------------------------------------- */
 
@@ -21,19 +22,30 @@ static void remove_customer(inv_route_part *q, int32_t v)
     q->removed[q->removals++] = v;
 }
 
+/* Customers of c's route that may be taken out; those are behind the fixed ones. */
+static int32_t free_around(const inv_route_part *q, int32_t c)
+{
+    int32_t count = 1;
+    for (int32_t v = q->node[c].next; v < q->n; v = q->node[v].next) count++;
+    for (int32_t v = q->node[c].prev; v < q->n && !q->node[v].fixed; v = q->node[v].prev) count++;
+    return count;
+}
+
 /* Takes a string of `length` customers that has c in it out of c's route; a split string leaves some in its
  * middle. */
 static void remove_string(inv_route_part *q, int32_t c, int32_t length, inv_rng *rng)
 {
-    int32_t r = q->node[c].route, size = q->size[r];
+    int32_t r = q->node[c].route, size = q->frozen ? free_around(q, c) : q->size[r];
     int32_t left = 0;
+    if (length > size) length = size;
     if (length > 1 && length < size && inv_rng_double(rng) < SPLIT_STRING) {
         left = 1;
         while (length + left < size && inv_rng_double(rng) < SPLIT_GROWS) left++;
     }
     int32_t span = length + left, back = 0, ahead = 0, first = c;
     for (int32_t v = q->node[c].next; v < q->n && ahead < span - 1; v = q->node[v].next) ahead++;
-    for (int32_t v = q->node[c].prev; v < q->n && back < span - 1; v = q->node[v].prev) back++;
+    for (int32_t v = q->node[c].prev; v < q->n && !q->node[v].fixed && back < span - 1; v = q->node[v].prev)
+        back++;
     int32_t least = span - 1 - ahead;
     back = least + (int32_t)inv_rng_below(rng, (uint32_t)(back - least + 1));
     while (back-- > 0) first = q->node[first].prev;
@@ -64,7 +76,7 @@ void inv_route_ruin(inv_route_part *q, int32_t seed, inv_rng *rng)
         int32_t c = i < 0 ? seed : near[i];
         if (c == 0) break;
         int32_t r = q->node[c].route;
-        if (r == q->n || q->stamp[r] == q->stamp_now) continue;
+        if (r == q->n || q->stamp[r] == q->stamp_now || q->node[c].fixed) continue;
         q->stamp[r] = q->stamp_now;
         double most_here = q->size[r] < longest ? q->size[r] : longest;
         remove_string(q, c, (int32_t)(1 + inv_rng_double(rng) * most_here), rng);
@@ -258,11 +270,16 @@ static void sort_all(inv_route_part *q, inv_route_order order, inv_rng *rng)
     }
 }
 
-bool inv_route_part_insert_all(inv_route_part *q, inv_route_order order, inv_rng *rng, int32_t *who)
+bool inv_route_part_insert_all(inv_route_part *q, const invit_solution *given, inv_route_order order,
+                               inv_rng *rng, int32_t *who)
 {
-    inv_route_clear(q);
+    if (given)
+        inv_route_part_set(q, given->nodes, given->start, given->routes);
+    else
+        inv_route_clear(q);
     q->removals = 0;
-    for (int32_t v = 1; v < q->n; v++) q->removed[q->removals++] = v;
+    for (int32_t v = 1; v < q->n; v++)
+        if (q->node[v].route == q->n) q->removed[q->removals++] = v;
     sort_all(q, order, rng);
     for (int32_t v = 0; v < q->n; v++) q->missed[v] = 1;
     for (int32_t i = 0; i < q->removals; i++) {
@@ -297,6 +314,8 @@ int64_t inv_route_part_run(inv_route_part *q, const inv_route_run *run, inv_rng 
         int32_t routes = q->routes;
         inv_route_ruin(q, 1 + (int32_t)inv_rng_below(rng, (uint32_t)(q->n - 1)), rng);
         if (!q->broken) inv_route_recreate(q, rng);
+        if (q->turns && !q->broken && q->absents == 0 && q->length < before + LOCAL_RANGE * temperature)
+            inv_route_local_search(q);
         bool fewer = q->fewest && q->routes < routes;
         if (!q->broken && q->absents == 0 &&
             (fewer || q->length < before + temperature * inv_rng_exponential(rng))) {

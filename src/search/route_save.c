@@ -17,13 +17,14 @@ static int64_t sum_missed(const inv_route_part *q, const int32_t *who, int32_t c
     return sum;
 }
 
-/* The route whose customers have been absent least is taken out; they are absent now. */
-static void dissolve(inv_route_part *q)
+/* The route whose customers have been absent least is taken out; they are absent now. False when all are driven
+ * already. */
+static bool dissolve(inv_route_part *q)
 {
     int32_t chosen = -1;
     int64_t least = INT64_MAX;
     for (int32_t r = 0; r < q->n; r++) {
-        if (q->size[r] == 0) continue;
+        if (q->size[r] == 0 || q->node[q->node[q->n + r].next].fixed) continue;
         int64_t sum = 0;
         for (int32_t v = q->node[q->n + r].next; v < q->n; v = q->node[v].next) sum += q->missed[v];
         if (sum < least) {
@@ -31,12 +32,14 @@ static void dissolve(inv_route_part *q)
             chosen = r;
         }
     }
+    if (chosen < 0) return false;
     for (int32_t v = q->node[q->n + chosen].next; v < q->n; v = q->node[q->n + chosen].next) {
         inv_route_unlink(q, v);
         q->absent[q->absents++] = v;
     }
     inv_route_refresh(q, chosen);
     inv_route_keep(q);
+    return true;
 }
 
 /* Half of the ruins are made around an absent customer. */
@@ -85,8 +88,7 @@ int64_t inv_route_part_save(inv_route_part *q, int32_t wanted, const inv_route_r
         if (step % STEPS_PER_CLOCK == 0 && (inv_flag_set(run->cancel) || inv_now() >= run->deadline)) break;
         if (q->absents == 0) {
             if (step == 0 || q->routes < q->best_routes) inv_route_remember_best(q);
-            if (q->routes <= wanted) break;
-            dissolve(q);
+            if (q->routes <= wanted || !dissolve(q)) break;
             q->max_routes = q->routes;
         }
         step_once(q, run->cold, rng);

@@ -183,6 +183,8 @@ invit_status plan_read(const json_t *job, const invit_instance *instance, int64_
         return refuse(err, "\"locked\" must be a list of routes of \"start\"", 0);
     if (json_array_size(locked) && (!start || invit_instance_problem(instance) != INVIT_CVRP))
         return refuse(err, "\"locked\" is for routes of a CVRP, with \"start\"", 0);
+    if (json_array_size(locked) && invit_instance_array(instance, "freeze"))
+        return refuse(err, "\"locked\" and \"freeze\" do not go together: freeze the whole routes", 0);
     if (!start) return INVIT_OK;
     invit_status status = read_routes(start, nodes, &out->start, err);
     if (status == INVIT_OK && json_array_size(locked)) {

@@ -225,6 +225,27 @@ static json_t *finite_or_null(double x)
     return isfinite(x) ? json_real(x) : json_null();
 }
 
+/* Each beginning from its first node on. */
+static json_t *frozen_routes(const invit_instance *p)
+{
+    int32_t n = (int32_t)invit_instance_nodes(p);
+    bool cvrp = invit_instance_problem(p) == INVIT_CVRP;
+    const double *before = invit_instance_array(p, "freeze");
+    int32_t *behind = malloc((size_t)n * sizeof *behind);
+    json_t *list = json_array();
+    for (int32_t v = 0; behind && v < n; v++) behind[v] = -1;
+    for (int32_t v = 0; behind && v < n; v++)
+        if (!isnan(before[v]) && before[v] != (cvrp ? 0 : v)) behind[(int32_t)before[v]] = v;
+    for (int32_t v = 0; behind && v < n; v++) {
+        if (before[v] != (cvrp ? 0 : v)) continue;
+        json_t *route = json_array();
+        for (int32_t u = v; u >= 0; u = behind[u]) json_array_append_new(route, json_integer(u));
+        json_array_append_new(list, route);
+    }
+    free(behind);
+    return list;
+}
+
 static void write_rules(const invit_instance *p, json_t *o)
 {
     int64_t n = invit_instance_nodes(p);
@@ -232,9 +253,6 @@ static void write_rules(const invit_instance *p, json_t *o)
     const double *late = invit_instance_array(p, "latest");
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         double value = invit_instance_get(p, limits[i]);
-        bool speed = strcmp(limits[i], "speed") == 0;
-        if (speed && value == 1) continue;                                       /* nobody said one */
-        if (speed && invit_instance_metric(p) == INVIT_HAVERSINE) value *= 0.06; /* metres a minute to km/h */
         if (isfinite(value)) json_object_set_new(o, limits[i], json_real(value));
     }
     if (invit_instance_get(p, "fewest") == 1) json_object_set_new(o, "vehicles", json_string("fewest"));
@@ -252,9 +270,25 @@ static void write_rules(const invit_instance *p, json_t *o)
         json_object_set_new(o, "time_windows", list);
     }
     if (invit_instance_get(p, "clock") == 1) json_object_set_new(o, "clock", json_true());
+    if (invit_instance_array(p, "freeze")) json_object_set_new(o, "freeze", frozen_routes(p));
 }
 
-/* What only the library's JSON problems have: matrices, and the ends of a path. */
+/* What only the library's JSON problems have: matrices, the ends of a path, frozen beginnings, decimals and texts. */
+static bool as_in_files(const json_t *object)
+{
+    static const char *const names[] = {"distances", "durations", "start_node", "end_node", "freeze"};
+    const json_t *capacity = json_object_get(object, "capacity"), *value, *window;
+    size_t i, j;
+    for (i = 0; i < sizeof names / sizeof *names; i++)
+        if (json_object_get(object, names[i])) return true;
+    if (json_is_real(capacity)) return true;
+    json_array_foreach(json_object_get(object, "demands"), i, value) if (json_is_real(value)) return true;
+    json_array_foreach(json_object_get(object, "service"), i, value) if (json_is_string(value)) return true;
+    json_array_foreach(json_object_get(object, "time_windows"), i, window)
+        json_array_foreach(window, j, value) if (json_is_string(value)) return true;
+    return false;
+}
+
 static invit_status read_as_a_file(const json_t *object, int64_t max_nodes, invit_instance **out,
                                    invit_error *err)
 {
@@ -278,9 +312,7 @@ invit_status wire_read_instance(const json_t *object, int64_t max_nodes, invit_i
     *out = NULL;
     if (!json_is_object(object)) return refuse(err, "\"instance\" must be a JSON object with \"coords\"");
     int problem, metric;
-    if (json_object_get(object, "distances") || json_object_get(object, "durations") ||
-        json_object_get(object, "start_node") || json_object_get(object, "end_node"))
-        return read_as_a_file(object, max_nodes, out, err);
+    if (as_in_files(object)) return read_as_a_file(object, max_nodes, out, err);
     invit_status status = wire_only(object,
                                     "problem name coords demands capacity metric labels vehicles max_length "
                                     "max_duration max_stops open speed service time_windows clock "
@@ -355,9 +387,14 @@ json_t *wire_write_instance(const invit_instance *p)
     if (invit_instance_problem(p) == INVIT_CVRP && invit_instance_demands(p)) {
         const int32_t *demand = invit_instance_demands(p);
         json_t *demands = json_array();
-        for (int64_t i = 0; i < n; i++) json_array_append_new(demands, json_integer(demand[i]));
+        double scale = invit_instance_get(p, "demand_scale");
+        for (int64_t i = 0; i < n; i++)
+            json_array_append_new(demands,
+                                  scale > 1 ? json_real(demand[i] / scale) : json_integer(demand[i]));
         json_object_set_new(o, "demands", demands);
-        json_object_set_new(o, "capacity", json_integer(invit_instance_capacity(p)));
+        json_object_set_new(o, "capacity",
+                            scale > 1 ? json_real(invit_instance_get(p, "capacity"))
+                                      : json_integer(invit_instance_capacity(p)));
     }
     return o;
 }
@@ -380,7 +417,6 @@ json_t *wire_write_stops(const invit_instance *p, const invit_solution *s)
 {
     json_t *routes = json_array();
     bool timed = invit_instance_get(p, "timed") == 1;
-    double scale = invit_instance_get(p, "demand_scale");
     invit_stop *stop = malloc(((size_t)invit_instance_nodes(p) + 2) * sizeof *stop);
     if (!stop) {
         json_decref(routes);
@@ -392,7 +428,7 @@ json_t *wire_write_stops(const invit_instance *p, const invit_solution *s)
         for (int32_t i = 0; i < count; i++) {
             json_t *o = json_pack("{s:i, s:o, s:o, s:o}", "node", (int)stop[i].node, "leg",
                                   finite_or_null(stop[i].leg), "distance", finite_or_null(stop[i].distance),
-                                  "load", finite_or_null(scale > 1 ? stop[i].load / scale : stop[i].load));
+                                  "load", finite_or_null(stop[i].load));
             if (timed) {
                 json_object_set_new(o, "arrival", finite_or_null(stop[i].arrival));
                 json_object_set_new(o, "waiting", finite_or_null(stop[i].waiting));

@@ -6,6 +6,8 @@
 #include "search/atsp_improve.h"
 #include "search/improve.h"
 #include "search/route.h"
+#include "problem/check.h"
+#include "problem/freeze.h"
 #include "problem/metric.h"
 #include "solve/quick.h"
 #include "solve/reconstruct.h"
@@ -97,7 +99,8 @@ static invit_status check_options(const run *r, invit_error *err)
     if (!(o->stop_after >= 0))
         return inv_fail(err, INVIT_ERR_ARGUMENT, "stop_after must be 0 (never) or a number of seconds");
     if (isnan(o->seconds)) return inv_fail(err, INVIT_ERR_ARGUMENT, "the time limit is not a number");
-    if (!inv_is_plain(r->p)) return INVIT_OK; /* the policy knows no rules */
+    if (!inv_is_plain(r->p) && !r->model) return INVIT_OK; /* insertion will do */
+    if (!inv_policy_suits(r->p)) return INVIT_OK;
     bool policy = (o->construct == INVIT_CONSTRUCT_INVIT && !o->start) ||
                   (o->improve != INV_IMPROVE_SEARCH && !construct_only(r));
     if (!policy) return INVIT_OK;
@@ -144,20 +147,8 @@ done:
     return status;
 }
 
-/* The solution to start from, without its empty routes. */
-static invit_status copy_start(run *r, invit_error *err)
-{
-    const invit_solution *s = r->o.start;
-    INV_CHECK(inv_solution_copy(s, &r->solution, err));
-    int32_t routes = 0;
-    for (int32_t i = 0; i < s->routes; i++)
-        if (s->start[i + 1] > s->start[i]) r->solution->start[++routes] = s->start[i + 1];
-    r->solution->routes = routes;
-    return INVIT_OK;
-}
-
 /* Insertion, or nearest neighbour for a TSP. Saving vehicles may take a while: search gets the rest. */
-static invit_status construct_with_rules(run *r, invit_error *err)
+static invit_status construct_with_rules(run *r, const invit_solution *given, invit_error *err)
 {
     bool tsp = r->p->problem == INVIT_TSP;
     double now = inv_now();
@@ -165,19 +156,73 @@ static invit_status construct_with_rules(run *r, invit_error *err)
                            .threads = r->o.threads,
                            .deadline =
                                r->deadline < INFINITY ? now + SAVING_SHARE * (r->deadline - now) : INFINITY,
-                           .control = &r->control};
+                           .control = &r->control,
+                           .given = given};
     r->result.construct = tsp ? INVIT_CONSTRUCT_NEAREST : INVIT_CONSTRUCT_INSERTION;
-    return tsp ? inv_construct_tour(r->p, &r->solution, err)
-               : inv_construct_routes(r->p, &o, &r->solution, err);
+    if (!tsp) return inv_construct_routes(r->p, &o, &r->solution, err);
+    return given ? inv_complete_tour(r->p, given, &r->solution, err)
+                 : inv_construct_tour(r->p, &r->solution, err);
+}
+
+/* From the caller's solution, without its empty routes; what is missing from it is inserted. */
+static invit_status begin_with_start(run *r, invit_error *err)
+{
+    invit_solution *given = NULL;
+    invit_check_result found;
+    INV_CHECK(inv_with_frozen(r->p, r->o.start, &given, err));
+    invit_status status = inv_check_part(r->p, given, &found, err);
+    bool complete = given->start[given->routes] == r->p->n - (r->p->problem == INVIT_CVRP);
+    if (status == INVIT_OK && found.feasible && complete) status = invit_check(r->p, given, &found, err);
+    if (status == INVIT_OK && !found.feasible)
+        status = inv_fail(err, INVIT_ERR_INPUT, "the solution to start from does not fit the instance: %s",
+                          found.message);
+    if (status == INVIT_OK && complete) {
+        r->solution = given;
+        given = NULL;
+    } else if (status == INVIT_OK) {
+        status = construct_with_rules(r, given, err);
+    }
+    invit_solution_destroy(given);
+    r->result.construct = INVIT_CONSTRUCT_START;
+    return status;
+}
+
+/* What is frozen, with all else inserted. */
+static invit_status construct_frozen(run *r, invit_error *err)
+{
+    invit_solution *driven = NULL;
+    if (r->p->problem == INVIT_TSP) return construct_with_rules(r, NULL, err);
+    INV_CHECK(inv_with_frozen(r->p, NULL, &driven, err));
+    invit_status status = construct_with_rules(r, driven, err);
+    invit_solution_destroy(driven);
+    return status;
+}
+
+/* The policy, with what does not fit masked; insertion when it does not finish. If it takes too many vehicles, routes
+ * are saved as from any other solution. */
+static invit_status construct_by_masking(run *r, invit_error *err)
+{
+    INV_CHECK(construct_invit(r, err));
+    if (!r->solution) return construct_with_rules(r, NULL, err);
+    int32_t vehicles = r->p->rules->vehicles;
+    if (vehicles && r->solution->routes > vehicles) {
+        invit_solution *many = r->solution;
+        r->solution = NULL;
+        invit_status status = construct_with_rules(r, many, err);
+        invit_solution_destroy(many);
+        INV_CHECK(status);
+    }
+    r->result.construct = INVIT_CONSTRUCT_INVIT;
+    return INVIT_OK;
 }
 
 static invit_status construct(run *r, invit_error *err)
 {
-    if (r->o.start) {
-        r->result.construct = INVIT_CONSTRUCT_START;
-        return copy_start(r, err);
-    }
-    if (!inv_is_plain(r->p)) return construct_with_rules(r, err);
+    if (r->o.start) return begin_with_start(r, err);
+    if (r->p->rules && r->p->rules->freeze) return construct_frozen(r, err);
+    if (!inv_is_plain(r->p) && r->model && inv_policy_suits(r->p) && r->o.construct == INVIT_CONSTRUCT_INVIT)
+        return construct_by_masking(r, err);
+    if (!inv_is_plain(r->p)) return construct_with_rules(r, NULL, err);
     r->result.construct = r->o.construct;
     if (r->o.construct == INVIT_CONSTRUCT_INVIT) {
         INV_CHECK(construct_invit(r, err));
@@ -288,8 +333,8 @@ static void reverse(int32_t *nodes, int32_t from, int32_t to)
 static void begin_at_the_first(const run *r)
 {
     int32_t n = r->p->n, at = 0, *nodes = r->solution->nodes;
-    if (r->p->problem != INVIT_TSP || inv_is_path(r->p) || r->solution->routes != 1 ||
-        r->solution->start[1] != n)
+    if (r->p->problem != INVIT_TSP || inv_is_path(r->p) || (r->p->rules && r->p->rules->freeze) ||
+        r->solution->routes != 1 || r->solution->start[1] != n)
         return;
     while (at < n && nodes[at] != 0) at++;
     if (at == 0 || at == n) return;
@@ -310,15 +355,6 @@ static invit_status check_and_measure(run *r, invit_error *err)
     r->result.length_exact = found.length_exact;
     r->result.routes = found.routes;
     return INVIT_OK;
-}
-
-static invit_status check_start(const run *r, invit_error *err)
-{
-    invit_check_result found;
-    INV_CHECK(invit_check(r->p, r->o.start, &found, err));
-    if (found.feasible) return INVIT_OK;
-    return inv_fail(err, INVIT_ERR_INPUT, "the solution to start from does not fit the instance: %s",
-                    found.message);
 }
 
 static bool worth_improving(const run *r)
@@ -344,8 +380,6 @@ invit_status inv_solve(const invit_instance *instance, const invit_model *model,
     /* A number of iterations alone is meant to be reproducible: no clock then. */
     if (r.o.seconds < 0) r.o.seconds = r.o.iterations >= 0 ? INFINITY : inv_default_seconds(instance->n);
     r.deadline = construct_only(&r) ? INFINITY : r.began + fmax(1e-3, r.o.seconds - r.o.elapsed);
-    if (r.o.start) INV_TRY(check_start(&r, err));
-
     INV_TRY(construct(&r, err));
     double built = inv_now();
     r.result.seconds_construct = built - r.began;

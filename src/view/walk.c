@@ -1,6 +1,7 @@
 /* Walks: one solution under construction, seen through its nested views. */
 #include "view/walk.h"
 
+#include "problem/metric.h"
 #include "view/index.h"
 
 #include <stdlib.h>
@@ -13,6 +14,9 @@ struct inv_walk {
     inv_frame frame;
     inv_marks marks;
     int32_t first, last, left, load;
+    bool limited;        /* routes have limits besides the load:               */
+    double length, time; /* of the route so far; time with service             */
+    int32_t stops;
     int32_t *order; /* TSP: [n]; CVRP: [2n], 0 for the depot */
     int32_t count;
     size_t order_room, view_room;
@@ -51,6 +55,8 @@ invit_status inv_walk_rebind(inv_walk *w, const invit_instance *p, const inv_ind
     }
     w->p = p;
     w->index = x;
+    const inv_rules *r = p->problem == INVIT_CVRP ? p->rules : NULL;
+    w->limited = r && (r->max_stops || isfinite(r->max_length) || isfinite(r->max_duration));
     return INVIT_OK;
 }
 
@@ -94,6 +100,7 @@ void inv_walk_start(inv_walk *w, int32_t start, const inv_frame *f)
     w->count = 0;
     w->first = w->last = 0;
     w->load = (int32_t)w->p->capacity;
+    w->length = w->time = w->stops = 0;
     if (w->p->problem == INVIT_TSP) {
         w->first = start;
         inv_walk_visit(w, start);
@@ -117,6 +124,9 @@ void inv_walk_copy(inv_walk *to, const inv_walk *from)
     to->last = from->last;
     to->left = from->left;
     to->load = from->load;
+    to->length = from->length;
+    to->time = from->time;
+    to->stops = from->stops;
     to->count = from->count;
     memcpy(to->order, from->order, (size_t)from->count * sizeof *to->order);
 }
@@ -141,8 +151,41 @@ int32_t inv_walk_load(const inv_walk *w)
     return w->load;
 }
 
+static double service(const invit_instance *p, int32_t node)
+{
+    return p->rules->service ? p->rules->service[node] : 0;
+}
+
+/* Would a route that goes on to this customer, and then home, keep its limits? */
+static bool within_limits(const inv_walk *w, int32_t node)
+{
+    const invit_instance *p = w->p;
+    const inv_rules *r = p->rules;
+    if (r->max_stops && w->stops >= r->max_stops) return false;
+    if (isfinite(r->max_length)) {
+        double length = w->length + inv_distance(p, w->last, node) + (r->open ? 0 : inv_distance(p, node, 0));
+        if (length > r->max_length + 1e-13 * r->max_length) return false;
+    }
+    if (!isfinite(r->max_duration)) return true;
+    double time = w->time + inv_duration(p, w->last, node) + service(p, node) +
+                  (r->open ? 0 : inv_duration(p, node, 0));
+    return time <= r->max_duration + 1e-13 * r->max_duration;
+}
+
+static void count_limits(inv_walk *w, int32_t node)
+{
+    if (node == 0) {
+        w->length = w->time = w->stops = 0;
+        return;
+    }
+    w->length += inv_distance(w->p, w->last, node);
+    w->time += inv_duration(w->p, w->last, node) + service(w->p, node);
+    w->stops++;
+}
+
 void inv_walk_visit(inv_walk *w, int32_t node)
 {
+    if (w->limited) count_limits(w, node);
     w->order[w->count++] = node;
     w->last = node;
     if (w->p->problem == INVIT_CVRP) {
@@ -198,14 +241,20 @@ static void put(inv_walk *w, int32_t slot, const inv_near *near)
         w->demand[slot] = (float)((double)w->index->demand[near->position] / (double)w->p->capacity);
 }
 
-/* The k_a nearest customers that fit. Mostly they are among the `count` nearest already found. */
+/* The k_a nearest customers that fit. Mostly they are among the `count` nearest already found. Where none of those
+ * keeps the route's limits, further ones are not looked for: the route ends. */
 static int32_t nearest_available(inv_walk *w, const double at[2], int32_t count)
 {
     int32_t able = 0;
     for (int32_t i = 0; i < count && able < w->k_action; i++)
-        if (w->index->demand[w->near[i].position] <= w->load) w->able[able++] = w->near[i];
-    if (able < w->k_action && count < w->left)
-        able = inv_marks_nearest(&w->marks, at, w->k_action, w->load, w->able);
+        if (w->index->demand[w->near[i].position] <= w->load &&
+            (!w->limited || within_limits(w, w->near[i].node)))
+            w->able[able++] = w->near[i];
+    if (able >= w->k_action || count >= w->left || (w->limited && able > 0)) return able;
+    int32_t found = inv_marks_nearest(&w->marks, at, w->k_action, w->load, w->able);
+    if (!w->limited) return found;
+    for (int32_t i = 0; i < found; i++)
+        if (within_limits(w, w->able[i].node)) w->able[able++] = w->able[i];
     return able;
 }
 

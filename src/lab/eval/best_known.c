@@ -1,7 +1,9 @@
 /* Best known lengths of library instances, by the libraries' own rounding. The TSPLIB values are proven
  * optima (as published on the TSPLIB site); those of the CVRPLIB X set are the best known of Uchoa et al.'s
- * set as collected by CVRPLIB. */
+ * set as collected by CVRPLIB. CMT and Golden are measured without rounding; Homberger's (C1_10_4 ...), with distances
+ * cut to one decimal, and ORTEC and Loggi are as collected for DIMACS' challenge. */
 #include "invit_lab.h"
+#include "problem/metric.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,7 +11,7 @@
 
 static const struct {
     const char *name;
-    int value;
+    double value;
 } table[] = {
     {"burma14", 3323},
     {"ulysses16", 6859},
@@ -249,6 +251,55 @@ static const struct {
     {"X-n957-k87", 85465},
     {"X-n979-k58", 118976},
     {"X-n1001-k43", 72355},
+    {"CMT1", 524.61},
+    {"CMT2", 835.26},
+    {"CMT3", 826.14},
+    {"CMT4", 1028.42},
+    {"CMT5", 1291.29},
+    {"CMT6", 555.43},
+    {"CMT7", 909.68},
+    {"CMT8", 865.94},
+    {"CMT9", 1162.55},
+    {"CMT10", 1395.85},
+    {"CMT11", 1042.12},
+    {"CMT12", 819.56},
+    {"CMT13", 1541.14},
+    {"CMT14", 866.37},
+    {"Golden_1", 5623.47},
+    {"Golden_2", 8404.61},
+    {"Golden_3", 10997.8},
+    {"Golden_4", 13588.6},
+    {"Golden_5", 6460.98},
+    {"Golden_6", 8404.26},
+    {"Golden_7", 10102.7},
+    {"Golden_8", 11635.3},
+    {"Golden_13", 857.19},
+    {"Golden_14", 1080.55},
+    {"Golden_17", 707.76},
+    {"Golden_18", 995.13},
+    {"Golden_19", 1365.6},
+    {"ORTEC-n242-k12", 123750},
+    {"ORTEC-n323-k21", 214071},
+    {"ORTEC-n405-k18", 200986},
+    {"ORTEC-n455-k41", 292485},
+    {"ORTEC-n510-k23", 184529},
+    {"ORTEC-n701-k64", 445543},
+    {"Loggi-n401-k23", 336903},
+    {"Loggi-n501-k24", 177176},
+    {"Loggi-n601-k19", 113155},
+    {"Loggi-n601-k42", 347059},
+    {"Loggi-n901-k42", 246301},
+    {"Loggi-n1001-k31", 284356},
+    {"Antwerp1", 477277},
+    {"Leuven2", 111395},
+    {"Flanders2", 4373244},
+    {"C1_10_4", 39434.1},
+    {"C2_10_6", 16290.7},
+    {"R1_10_1", 53026.1},
+    {"R1_10_8", 42279.3},
+    {"R2_10_5", 34132.8},
+    {"RC1_10_3", 42121.9},
+    {"RC2_10_7", 24391.4},
 };
 
 bool invit_best_known(const char *name, double *value)
@@ -262,4 +313,14 @@ bool invit_best_known(const char *name, double *value)
         }
     if (value) *value = NAN;
     return false;
+}
+
+bool invit_instance_best_known(const invit_instance *p, double *value)
+{
+    double known;
+    bool found = invit_best_known(invit_instance_name(p), &known);
+    /* CMT's and Golden's are of lengths without rounding: they say nothing about rounded ones */
+    if (found && known != floor(known) && inv_whole_lengths(p)) found = false;
+    if (value) *value = found ? known : NAN;
+    return found;
 }

@@ -184,7 +184,12 @@ static invit_status find_reference(const inv_library *lib, inv_library_item *x, 
     bool library = name_has_size(x->instance);
     if (library) x->published = inv_published_instance_find(x->instance->problem, name);
     if (k) x->reference = k->length;
-    if (k || (library && invit_best_known(name, &x->reference))) return INVIT_OK;
+    if (k) return INVIT_OK;
+    /* names with another number (CMT6, C1_10_4) stand for lengths that are not whole */
+    if (invit_instance_best_known(x->instance, &x->reference) &&
+        (library || x->reference != floor(x->reference)))
+        return INVIT_OK;
+    x->reference = NAN;
     return from_solution_beside(x, err);
 }
 

@@ -140,7 +140,7 @@ static invit_status plot(const invit_instance *p, const invit_solution *s, const
         return status;
     }
     double known;
-    if (isnan(o.best_known) && invit_best_known(p->name, &known)) o.best_known = known;
+    if (isnan(o.best_known) && invit_instance_best_known(p, &known)) o.best_known = known;
     double factor = o.width / PAGE_WIDTH, inner = PAGE_WIDTH - 2 * MARGIN;
     double map_height = inv_map_height(p, inner), height = HEADER + map_height + MARGIN;
     double scale = p->n > RASTER_ABOVE ? 4 : 2;
