@@ -17,7 +17,7 @@ CONSTRUCTIONS = ("invit", "nearest", "greedy", "space-filling", "savings", "star
 
 
 STATUS_IO, STATUS_CANCELLED = 4, 6
-SOLUTION_FORMATS = {"tour": 0, "routes": 1, "msvdrp": 2, "geojson": 3, "stops": 4}
+SOLUTION_FORMATS = {"tour": 0, "routes": 1, "msvdrp": 2, "geojson": 3, "stops": 4, "summary": 5, "gpx": 6, "kml": 7, "sheets": 8}
 
 
 class InvitError(Exception):

@@ -173,7 +173,8 @@ def check(instance: Instance, solution: Any) -> Check:
 
 
 _SUFFIXES = {".tour": "tour", ".sol": "routes", ".txt": "msvdrp", ".geojson": "geojson", ".json": "geojson",
-             ".csv": "stops"}
+             ".csv": "stops", ".gpx": "gpx", ".kml": "kml",
+             ".html": "sheets"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -221,7 +222,8 @@ class Solution:
 
     def save(self, path: PathLike, format: Optional[str] = None) -> None:
         """Writes the solution; the format follows from the name: .tour (TSPLIB), .sol (CVRPLIB), .txt (MSVDRP),
-        .geojson, .csv (one stop per line), or is named: "tour", "routes", "msvdrp", "geojson", "stops"."""
+        .geojson, .csv (one stop per line), .gpx, .kml, .html (a sheet a driver), or is named: "tour", "routes",
+        "msvdrp", "geojson", "stops", "summary" (a CSV of the routes), "gpx", "kml", "sheets"."""
         suffix = os.path.splitext(os.fspath(path))[1].lower()
         format = format or _SUFFIXES.get(suffix)
         if format not in SOLUTION_FORMATS:

@@ -24,7 +24,7 @@ for (const [name, replace, stops] of [
   await page.fill("#size", "300");
   await page.click("#generate");
   await headline(page, "300 stops");
-  await page.fill("#time", "3");
+  await page.fill("#time", "8");
   const cancelled = page.waitForRequest((r) => r.method() === "DELETE" && r.url().includes("/v1/jobs/"));
   await page.click("#solve");
   await said(page, "improve");
