@@ -20,13 +20,13 @@ static inline bool blinks(inv_cvrp_part *q, inv_rng *rng)
 
 /* Neighbours `from` to `to` whose route has room, without a branch: which ones do is hard to predict. *end: how far
  * the list goes. */
-static int32_t find_room(const inv_cvrp_part *q, const int32_t *near, int32_t from, int32_t to,
-                         int32_t demand, int32_t *end)
+static inline int32_t find_room(const inv_cvrp_part *q, const int32_t *near, int32_t from, int32_t to,
+                                int32_t demand, bool prefetch, int32_t *end)
 {
     const int32_t *route = q->route, *room = q->room;
     int32_t *restrict fits = q->fits, count = 0, i = from;
     for (; i < to && near[i] != 0; i++) {
-        __builtin_prefetch(&q->node[near[i]]);
+        if (prefetch) __builtin_prefetch(&q->node[near[i]]);
         fits[count] = i;
         count += room[route[near[i]]] >= demand;
     }
@@ -35,13 +35,13 @@ static int32_t find_room(const inv_cvrp_part *q, const int32_t *near, int32_t fr
 }
 
 /* Looks beside neighbours `from` to `to`; returns where the list ends, or `to`. */
-static int32_t look_beside(inv_cvrp_part *q, int32_t v, int32_t from, int32_t to, double home, inv_rng *rng,
-                           inv_cvrp_place_found *best)
+static inline int32_t look_beside(inv_cvrp_part *q, int32_t v, int32_t from, int32_t to, double home,
+                                  bool prefetch, inv_rng *rng, inv_cvrp_place_found *best)
 {
     const inv_cvrp_node *node = q->node, *c = &node[v];
     const int32_t *near = q->near + (size_t)v * (size_t)q->k;
     const float *length = q->near_length + (size_t)v * (size_t)q->k;
-    int32_t end, place = best->place, count = find_room(q, near, from, to, c->demand, &end);
+    int32_t end, place = best->place, count = find_room(q, near, from, to, c->demand, prefetch, &end);
     double cost = best->added;
     for (int32_t j = 0; j < count; j++) {
         int32_t i = q->fits[j];
@@ -76,11 +76,15 @@ inv_cvrp_place_found inv_cvrp_best_place(inv_cvrp_part *q, int32_t v, inv_rng *r
     int32_t own = q->n + inv_cvrp_empty_route(q), first = q->k < FIRST_LOOK ? q->k : FIRST_LOOK;
     double home = inv_cvrp_distance(q, v, own);
     inv_cvrp_place_found best = {own, 2 * home};
-    int32_t seen = look_beside(q, v, 0, first, home, rng, &best);
+    if (!q->give_up) {
+        look_beside(q, v, 0, q->k, home, false, rng, &best);
+        return best;
+    }
+    int32_t seen = look_beside(q, v, 0, first, home, true, rng, &best);
     /* Farther away only long edges that pass by could be cheaper than what costs less than the way there. */
     if (seen == first && first < q->k &&
         best.added > (double)q->near_length[(size_t)v * (size_t)q->k + (size_t)seen - 1])
-        look_beside(q, v, first, q->k, home, rng, &best);
+        look_beside(q, v, first, q->k, home, true, rng, &best);
     return best;
 }
 

@@ -18,6 +18,10 @@
 #define SPLIT_STRING       0.5
 #define SPLIT_GROWS        0.01
 #define STEPS_PER_CLOCK    16
+/* A step is given up as soon as it is too long, from so many customers on and up to so many a route: there are never
+ * enough steps for so many. Elsewhere the local search makes good what recreate left too long. */
+#define GIVE_UP_CUSTOMERS 600
+#define GIVE_UP_ROUTE     25
 
 void inv_cvrp_part_destroy(inv_cvrp_part *q)
 {
@@ -101,6 +105,7 @@ static void remove_customer(inv_cvrp_part *q, int32_t v)
 {
     inv_cvrp_unlink_node(q, v);
     q->removed[q->removals++] = v;
+    if (!q->give_up) return;
     /* Recreate will look at the list's beginning: two lines of the cache, as rows are not aligned. */
     size_t row = (size_t)v * (size_t)q->k, sixteenth = row + (size_t)(q->k < 16 ? q->k - 1 : 15);
     __builtin_prefetch(&q->near[row]);
@@ -305,6 +310,8 @@ int64_t inv_cvrp_part_run(inv_cvrp_part *q, const inv_cvrp_run *run, inv_rng *rn
     int64_t step = 0;
     inv_cvrp_draw_blink(q, rng);
     q->unit = inv_cvrp_part_unit(q);
+    q->give_up = q->n >= GIVE_UP_CUSTOMERS && q->n <= GIVE_UP_ROUTE * q->routes;
+    double slack = q->give_up ? 0 : INFINITY;
     for (; step < run->steps; step++) {
         if (step % STEPS_PER_CLOCK == 0) {
             double done = (double)step / (double)run->steps;
@@ -319,8 +326,9 @@ int64_t inv_cvrp_part_run(inv_cvrp_part *q, const inv_cvrp_run *run, inv_rng *rn
         /* The threshold is drawn first: most steps are refused, and then long before they are whole. */
         double before = q->length, limit = before + temperature * inv_rng_exponential(rng);
         ruin(q, rng);
-        if (recreate(q, limit, rng)) {
-            inv_cvrp_local_search(q);
+        bool whole = recreate(q, limit + slack, rng);
+        if (whole) inv_cvrp_local_search(q);
+        if (whole && q->length < limit) {
             inv_cvrp_keep(q);
             if (q->length < q->best_length) inv_cvrp_remember_best(q);
         } else {

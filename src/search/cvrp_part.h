@@ -27,6 +27,7 @@ typedef struct inv_cvrp_part {
     invit_metric metric;
     int32_t n, k; /* nodes with the depot; neighbours kept per customer */
     int32_t capacity;
+    bool give_up;        /* steps end as soon as they are too long; places are looked for nearby first */
     int32_t pinned;      /* a customer that stays first in its route; 0: none  */
     inv_cvrp_node *node; /* [2 n]                                              */
     int32_t *near;       /* [n][k] customers by distance, ended by 0           */

@@ -74,8 +74,9 @@ static void *get_array(buffer *b, size_t count)
 #define RULE_ARRAYS(r, n)                                                                                    \
     {                                                                                                        \
         {&(r)->service, (n)}, {&(r)->earliest, (n)}, {&(r)->latest, (n)}, {&(r)->distance, (n) * (n)},       \
+            {&(r)->duration, (n) * (n)},                                                                     \
         {                                                                                                    \
-            &(r)->duration, (n) * (n)                                                                        \
+            &(r)->freeze, (n)                                                                                \
         }                                                                                                    \
     }
 
