@@ -115,8 +115,8 @@ static void every_dialect_is_read_back(void **state)
 {
     (void)state;
     static const char *const tables[] = {
-        "id,x,y,demand,capacity,note\nD,0,0,0,5,\nA,3.5,4,2,,\"a, b\"\nB,6,8,3,,\"say "
-        "\"\"hi\"\"\"\nC,0,1,4,,;\n",
+        ("id,x,y,demand,capacity,note\nD,0,0,0,5,\nA,3.5,4,2,,\"a, b\"\nB,6,8,3,,\"say "
+         "\"\"hi\"\"\"\nC,0,1,4,,;\n"),
         "id;x;y;demand;capacity;note\nD;0;0;0;5;\nA;3,5;4;2;;\"a; b\"\nB;6;8;3;;\nC;0;1;4;;x\n",
         "id\tx\ty\tdemand\tcapacity\nD\t0\t0\t0\t5\nA\t3,5\t4\t2\t\nB\t6\t8\t3\t\nC\t0\t1\t4\t\n",
         "id|x|y|demand|capacity\r\nD|0|0|0|5\r\nA|3,5|4|2|\r\nB|6|8|3|\r\nC|0|1|4|\r\n",

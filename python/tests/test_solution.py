@@ -80,8 +80,10 @@ class Options(unittest.TestCase):
                 for start in (begin, begin.routes, begin.tour, path, str(path)):
                     again = invit.solve(instance, start=start, time=0)
                     self.assertEqual((again.length, again.rollouts), (begin.length, 0))
+        completed = invit.solve(instance, start=[[1, 2]], time=0)
+        self.assertEqual(sorted(node for route in completed.routes for node in route), list(range(1, 41)))
         with self.assertRaisesRegex(invit.InvitError, "start from"):
-            invit.solve(instance, start=[[1, 2]], time=0)
+            invit.solve(instance, start=[[1, 2, 1]], time=0)
 
     def test_a_damaged_model_is_an_error_and_a_missing_one_a_warning(self):
         instance = invit.generate("tsp", 20)
