@@ -264,8 +264,7 @@ static const char *skip_name(const char *p, const char *name)
 static bool is_stops_header(const char *p)
 {
     const char *stop = skip_name(p, "route"), *node = stop ? skip_name(stop, "stop") : NULL;
-    node += node && *node == '"';
-    return node && strncasecmp(node, "node", 4) == 0;
+    return node && strncasecmp(*node == '"' ? node + 1 : node, "node", 4) == 0;
 }
 
 /* Spreadsheets tell each other the separator so. */

@@ -2,6 +2,7 @@
 #include "problem/read.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 enum { LARGEST = 1 << 16 }; /* nodes of a matrix: 32 GB */
@@ -22,7 +23,8 @@ static const struct {
 int inv_matrix_format(const char *name, size_t length)
 {
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (strncasecmp(formats[i].name, name, length) == 0 && formats[i].name[length] == 0) return (int)i;
+        if (strlen(formats[i].name) == length && strncasecmp(formats[i].name, name, length) == 0)
+            return (int)i;
     return -1;
 }
 
