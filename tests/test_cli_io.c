@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "folder.h"
 #include "shell.h"
 
 #include <stdio.h>
@@ -13,22 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char directory[64], output[65536];
-
-static int enter_directory(void **state)
-{
-    (void)state;
-    strcpy(directory, "/tmp/invit-cli-io-XXXXXX");
-    return mkdtemp(directory) && chdir(directory) == 0 ? 0 : -1;
-}
-
-static int leave_directory(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -r '%s'", directory);
-    return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
-}
+static char output[65536];
 
 /* Runs a shell command in which `invit` is the program under test; its output is kept, its exit code
  * returned. */
@@ -188,7 +174,7 @@ static void tables_are_checked_on_the_globe(void **state)
 
 int main(void)
 {
-#define IN_DIRECTORY(f) cmocka_unit_test_setup_teardown(f, enter_directory, leave_directory)
+#define IN_DIRECTORY(f) cmocka_unit_test_setup_teardown(f, enter_folder, leave_folder)
     const struct CMUnitTest tests[] = {
         IN_DIRECTORY(a_configuration_file_cannot_name_another),
         IN_DIRECTORY(the_same_seed_gives_the_same_bytes),

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "folder.h"
 #include "shell.h"
 
 #include <jansson.h>
@@ -14,22 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static char directory[64], output[65536];
-
-static int enter_directory(void **state)
-{
-    (void)state;
-    strcpy(directory, "/tmp/invit-lists-XXXXXX");
-    return mkdtemp(directory) && chdir(directory) == 0 ? 0 : -1;
-}
-
-static int leave_directory(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -r '%s'", directory);
-    return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
-}
+static char output[65536];
 
 static int run(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static int run(const char *format, ...)
@@ -308,7 +294,7 @@ static void the_result_leads_with_the_plan(void **state)
     says("t: length 20; tour of 3 nodes; checked, 0.0 s\n");
 }
 
-#define IN_DIRECTORY(f) cmocka_unit_test_setup_teardown(f, enter_directory, leave_directory)
+#define IN_DIRECTORY(f) cmocka_unit_test_setup_teardown(f, enter_folder, leave_folder)
 
 int main(void)
 {
