@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "search/cvrp_exchange.h"
 #include "search/cvrp_insert.h"
 #include "search/cvrp_local.h"
 #include "search/cvrp_moves.h"
@@ -219,6 +220,49 @@ static void local_search_only_shortens(void **state)
     inv_cvrp_part_destroy(&q);
 }
 
+static void chains_move_only_to_shorten(void **state)
+{
+    (void)state;
+    static picture before, after;
+    inv_cvrp_part q = {0};
+    inv_rng rng;
+    int within = 0, between = 0;
+    inv_rng_init(&rng, 8, 2);
+    for (int32_t capacity = 20; capacity <= 320; capacity *= 4) {
+        make(&q, capacity, &rng);
+        for (int i = 0; i < 2000; i++) {
+            for (int j = 0; j < 6; j++) change(&q, &rng);
+            for (int32_t v = 1; v < N; v++)
+                if (q.route[v] == N) inv_cvrp_link_after(&q, v, inv_cvrp_best_place(&q, v, &rng).place);
+            inv_cvrp_keep(&q);
+            take_picture(&q, &before);
+            for (int32_t v = 1; v < N; v++) {
+                double length = q.length;
+                size_t changes = q.changes;
+                int32_t route = q.route[v];
+                if (!inv_cvrp_exchange(&q, v)) continue;
+                assert_true(q.length < length);
+                assert_true(q.changes - changes <= INV_CVRP_EXCHANGE_CHANGES);
+                within += q.route[v] == route;
+                between += q.route[v] != route;
+                break;
+            }
+            assert_sound(&q);
+            if (i % 2) {
+                inv_cvrp_keep(&q);
+                continue;
+            }
+            inv_cvrp_undo(&q);
+            q.length = before.length;
+            take_picture(&q, &after);
+            assert_memory_equal(&before, &after, sizeof before);
+        }
+    }
+    assert_true(within > 300);
+    assert_true(between > 300);
+    inv_cvrp_part_destroy(&q);
+}
+
 static void ejections_make_room_at_the_stated_cost(void **state)
 {
     (void)state;
@@ -278,10 +322,12 @@ static void long_runs_do_not_drift(void **state)
     inv_cvrp_part q = {0};
     inv_rng rng;
     inv_rng_init(&rng, 6, 2);
-    for (int32_t capacity = 20; capacity <= 320; capacity *= 4) {
+    for (int i = 0; i < 6; i++) {
+        int32_t capacity = 20 << i / 2 * 2;
         make(&q, capacity, &rng);
-        inv_cvrp_run run = {.hot = 10, .cold = 0.001, .steps = 350000, .deadline = INFINITY};
-        assert_int_equal(inv_cvrp_part_run(&q, &run, &rng), 350000);
+        inv_cvrp_run run = {
+            .hot = 10, .cold = 0.001, .steps = 200000, .deadline = INFINITY, .give_up = i % 2 == 0};
+        assert_int_equal(inv_cvrp_part_run(&q, &run, &rng), 200000);
         assert_sound(&q);
         int32_t nodes[N - 1], start[N + 1], routes = inv_cvrp_part_routes(&q, true, nodes, start);
         double length = 0;
@@ -307,6 +353,7 @@ int main(void)
         cmocka_unit_test(an_edge_is_as_long_as_elsewhere),
         cmocka_unit_test(changes_agree_with_recomputation_and_are_undone),
         cmocka_unit_test(local_search_only_shortens),
+        cmocka_unit_test(chains_move_only_to_shorten),
         cmocka_unit_test(ejections_make_room_at_the_stated_cost),
         cmocka_unit_test(long_runs_do_not_drift),
     };

@@ -1,5 +1,6 @@
 #include "search/cvrp_local.h"
 
+#include "search/cvrp_exchange.h"
 #include "search/cvrp_moves.h"
 
 #define MOST_NEIGHBOURS 10
@@ -130,6 +131,13 @@ static bool improve_edge(inv_cvrp_part *q, int32_t v)
     return (v < q->n && leave_forwards(q, v, next, out)) || (next < q->n && leave_backwards(q, v, next, out));
 }
 
+/* The first improving move around the edge behind v. Quick steps do without chains: they are made too often. */
+static bool improve(inv_cvrp_part *q, int32_t v)
+{
+    if (improve_edge(q, v)) return true;
+    return !q->give_up && (inv_cvrp_exchange(q, v) || inv_cvrp_exchange(q, q->node[v].next));
+}
+
 static void wait(inv_cvrp_part *q, int32_t v, int32_t *waiting)
 {
     if (q->queued[v] || q->route[v] == q->n) return;
@@ -170,7 +178,7 @@ void inv_cvrp_local_search(inv_cvrp_part *q)
         q->queued[v] = false;
         while (moves < most) {
             size_t first = q->changes;
-            if (!improve_edge(q, v)) break;
+            if (!improve(q, v)) break;
             moves++;
             for (size_t i = first; i < q->changes; i++) wait_for_change(q, &q->change[i], &waiting);
         }

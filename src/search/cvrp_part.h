@@ -27,7 +27,8 @@ typedef struct inv_cvrp_part {
     invit_metric metric;
     int32_t n, k; /* nodes with the depot; neighbours kept per customer */
     int32_t capacity;
-    bool give_up;        /* steps end as soon as they are too long; places are looked for nearby first */
+    bool give_up;        /* as the run says */
+    double per_route;    /* what a route counts beside its length when a step is judged */
     int32_t pinned;      /* a customer that stays first in its route; 0: none  */
     inv_cvrp_node *node; /* [2 n]                                              */
     int32_t *near;       /* [n][k] customers by distance, ended by 0           */
@@ -83,6 +84,9 @@ typedef struct inv_cvrp_run {
     double hot, cold;      /* temperature at the start and at the end                                       */
     int64_t steps;         /* where the run ends and by which it cools; INT64_MAX: by the clock alone       */
     double from, deadline; /* inv_now() at the start and where the run ends; deadline INFINITY: no clock */
+    /* Many quick steps, for many customers in short routes: a step ends as soon as it is too long, places are looked
+     * for nearby first, large customers may eject others, and fewer routes are aimed at. */
+    bool give_up;
     const volatile int *cancel;
 } inv_cvrp_run;
 
