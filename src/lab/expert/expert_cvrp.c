@@ -1,5 +1,6 @@
 /* Near-optimal CVRP solutions for labels: one chain of ruin and recreate, as long as the effort asks for. */
 #include "search/cvrp_part.h"
+#include "search/improve.h"
 #include "search/neighbours.h"
 #include "lab/expert/expert_internal.h"
 #include "problem/metric.h"
@@ -10,7 +11,7 @@
 #define STEPS_PER_CUSTOMER 100
 #define LEAST_STEPS        500
 /* In units of the mean edge between customers. */
-#define HOT  1.0
+#define HOT  0.7
 #define COLD 0.05
 
 struct inv_expert_cvrp_part {
@@ -85,6 +86,22 @@ static int32_t demand_of(const inv_cvrp_request *q, int32_t v)
     return v == q->open ? q->capacity - q->open_load : q->demand[v];
 }
 
+/* Few steps do not make good what a random insertion begins with. */
+static invit_status begin_with_savings(inv_cvrp_part *part, const inv_cvrp_request *q, invit_error *err)
+{
+    const invit_instance p = {.problem = INVIT_CVRP,
+                              .metric = INVIT_EXACT,
+                              .n = q->n,
+                              .xy = (double *)q->xy,
+                              .demand = (int32_t *)q->demand,
+                              .capacity = q->capacity};
+    invit_solution *start = NULL;
+    INV_CHECK(inv_construct_savings(&p, NULL, &start, err));
+    inv_cvrp_part_set(part, start->nodes, start->start, start->routes);
+    invit_solution_destroy(start);
+    return INVIT_OK;
+}
+
 invit_status inv_expert_cvrp(inv_expert *e, const inv_cvrp_request *q, inv_cvrp_answer *answer,
                              invit_error *err)
 {
@@ -101,7 +118,10 @@ invit_status inv_expert_cvrp(inv_expert *e, const inv_cvrp_request *q, inv_cvrp_
     inv_rng rng;
     inv_rng_init(&rng, q->seed, 0);
     bool open = q->open >= 1;
-    inv_cvrp_part_insert_all(part, open ? q->open : 0, &rng);
+    if (open)
+        inv_cvrp_part_insert_all(part, q->open, &rng);
+    else
+        INV_CHECK(begin_with_savings(part, q, err));
     double unit = inv_cvrp_part_unit(part), steps = q->effort * STEPS_PER_CUSTOMER * (q->n - 1);
     if (q->n - 1 > open) {
         inv_cvrp_run run = {
