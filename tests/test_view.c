@@ -280,6 +280,45 @@ static void nearest_agrees_with_a_scan_as_the_tree_empties(void **state)
     }
 }
 
+static void the_tree_is_the_same_for_any_number_of_threads(void **state)
+{
+    (void)state;
+    enum { N = 30000 };
+    inv_rng r;
+    inv_rng_init(&r, 15, 0);
+    for (int kind = 0; kind < LAYOUTS; kind++) {
+        invit_instance *p = make(INVIT_TSP, N, kind, 0, &r);
+        inv_kd_tree one, three;
+        inv_kd_options o = {.threads = 3, .deadline = INFINITY};
+        assert_int_equal(inv_kd_create(&one, p, 0, NULL, NULL), INVIT_OK);
+        assert_int_equal(inv_kd_create(&three, p, 0, &o, NULL), INVIT_OK);
+        assert_memory_equal(one.node, three.node, N * sizeof *one.node);
+        assert_memory_equal(one.xy, three.xy, N * sizeof *one.xy);
+        assert_memory_equal(one.box + 1, three.box + 1, (inv_kd_vertices(&one) - 1) * sizeof *one.box);
+        inv_kd_destroy(&one);
+        inv_kd_destroy(&three);
+        invit_instance_destroy(p);
+    }
+}
+
+static void building_the_tree_stops_when_it_is_told(void **state)
+{
+    (void)state;
+    inv_rng r;
+    inv_rng_init(&r, 16, 0);
+    invit_instance *p = make(INVIT_TSP, 30000, CLUSTERED, 0, &r);
+    volatile int cancel = 1;
+    inv_kd_options stopped[] = {{.threads = 2, .deadline = INFINITY, .cancel = &cancel}, {.threads = 1}};
+    for (int i = 0; i < 2; i++) {
+        inv_kd_tree t;
+        invit_error err = {0};
+        assert_int_equal(inv_kd_create(&t, p, 0, &stopped[i], &err), INVIT_ERR_CANCELLED);
+        assert_null(t.xy);
+        assert_non_null(strstr(err.message, "stopped"));
+    }
+    invit_instance_destroy(p);
+}
+
 static void frames_fill_the_unit_square_and_keep_shape(void **state)
 {
     (void)state;
@@ -412,6 +451,8 @@ int main(void)
         cmocka_unit_test(cvrp_views_are_as_specified),
         cmocka_unit_test(zero_demand_is_available_to_an_empty_vehicle),
         cmocka_unit_test(nearest_agrees_with_a_scan_as_the_tree_empties),
+        cmocka_unit_test(the_tree_is_the_same_for_any_number_of_threads),
+        cmocka_unit_test(building_the_tree_stops_when_it_is_told),
         cmocka_unit_test(frames_fill_the_unit_square_and_keep_shape),
         cmocka_unit_test(longitudes_shrink_away_from_the_equator),
         cmocka_unit_test(a_path_ends_where_it_was_told),

@@ -1,48 +1,32 @@
-/* The k-d tree is implicit: node t covers a range of the permuted points, its children the two halves.
- * Queries are made in tree order, so that one query's nodes are still in cache for the next. */
+/* Neighbour lists by the k-d tree. Queries are made in tree order, so that one query's vertices are still in cache
+ * for the next. */
 #include "search/neighbours.h"
 
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "problem/metric.h"
+#include "view/kd_tree.h"
 
-#include <limits.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAF = 8, BLOCK = 512, MOST_SUBTREES = 64, MAX_K = 64, LOOK_AT_CLOCK = 20000 };
-
-typedef struct box {
-    double lo[2], hi[2];
-} box;
-
-typedef struct kd_tree {
-    int32_t n;
-    int32_t *id; /* [n] node numbers in tree order */
-    double *xy;  /* [n][2] in tree order           */
-    box *bounds; /* per tree node                  */
-} kd_tree;
-
-typedef struct found {
-    double d;
-    int32_t id;
-} found;
+enum { BLOCK = 512, MAX_K = 64 };
 
 typedef struct query {
-    const kd_tree *tree;
+    const inv_kd_tree *tree;
     double at[2];
     int32_t self;
-    int32_t place; /* of the point in tree order */
-    int quadrant;  /* -1: all round */
+    int32_t home; /* the leaf with the point itself */
+    int quadrant; /* -1: all round */
     int count, want;
-    found best[MAX_K + 1];
+    inv_near best[MAX_K + 1];
 } query;
 
-static inline bool nearer(found a, found b)
+static inline bool nearer(inv_near a, inv_near b)
 {
-    return a.d < b.d || (a.d == b.d && a.id < b.id);
+    return a.d < b.d || (a.d == b.d && a.node < b.node);
 }
 
 /* Quadrants are half-open, so that every other point is in exactly one of them. */
@@ -52,128 +36,21 @@ static inline int quadrant_of(double dx, double dy)
     return dy > 0 ? 1 : 2;
 }
 
-/* ---- building ------------------------------------------------------------------------------------------ */
-
-static void swap_points(kd_tree *t, int32_t a, int32_t b)
-{
-    int32_t id = t->id[a];
-    t->id[a] = t->id[b];
-    t->id[b] = id;
-    for (int c = 0; c < 2; c++) {
-        double v = t->xy[2 * (size_t)a + (size_t)c];
-        t->xy[2 * (size_t)a + (size_t)c] = t->xy[2 * (size_t)b + (size_t)c];
-        t->xy[2 * (size_t)b + (size_t)c] = v;
-    }
-}
-
-/* Quickselect: afterwards [lo, mid) <= [mid, hi) on the axis. */
-static void select_median(kd_tree *t, int32_t lo, int32_t hi, int32_t mid, size_t axis)
-{
-    while (hi - lo > 1) {
-        int32_t probe = lo + (hi - lo) / 2;
-        double a = t->xy[2 * (size_t)lo + axis], b = t->xy[2 * (size_t)probe + axis];
-        double c = t->xy[2 * (size_t)(hi - 1) + axis];
-        double pivot = a < b ? (b < c ? b : (a < c ? c : a)) : (a < c ? a : (b < c ? c : b));
-        int32_t i = lo, j = hi - 1;
-        while (i <= j) {
-            while (t->xy[2 * (size_t)i + axis] < pivot) i++;
-            while (t->xy[2 * (size_t)j + axis] > pivot) j--;
-            if (i <= j) swap_points(t, i++, j--);
-        }
-        if (mid <= j)
-            hi = j + 1;
-        else if (mid >= i)
-            lo = i;
-        else
-            return;
-    }
-}
-
 static bool time_is_up(const inv_neighbour_options *o)
 {
     return inv_flag_set(o->cancel) || inv_now() >= o->deadline;
 }
 
-/* What is left to build below a tree node. */
-typedef struct subtree {
-    size_t node;
-    int32_t lo, hi;
-} subtree;
+/* ---- by the tree ----------------------------------------------------------------------------------------- */
 
-typedef struct build_job {
-    kd_tree *tree;
-    const inv_neighbour_options *o;
-    subtree below[MOST_SUBTREES];
-    int count, depth; /* subtrees from this depth on are left for later; 0: none */
-    atomic_int next, stopped;
-} build_job;
-
-static void build(build_job *job, size_t node, int32_t lo, int32_t hi, int depth)
-{
-    kd_tree *t = job->tree;
-    if (depth == job->depth && depth > 0) {
-        job->below[job->count++] = (subtree){node, lo, hi};
-        return;
-    }
-    if (hi - lo > LOOK_AT_CLOCK) {
-        if (atomic_load(&job->stopped)) return;
-        if (time_is_up(job->o)) {
-            atomic_store(&job->stopped, 1);
-            return;
-        }
-    }
-    box b = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
-    for (int32_t i = lo; i < hi; i++)
-        for (size_t c = 0; c < 2; c++) {
-            double v = t->xy[2 * (size_t)i + c];
-            if (v < b.lo[c]) b.lo[c] = v;
-            if (v > b.hi[c]) b.hi[c] = v;
-        }
-    t->bounds[node] = b;
-    if (hi - lo <= LEAF) return;
-    int32_t mid = lo + (hi - lo) / 2;
-    select_median(t, lo, hi, mid, b.hi[0] - b.lo[0] >= b.hi[1] - b.lo[1] ? 0 : 1);
-    build(job, 2 * node + 1, lo, mid, depth + 1);
-    build(job, 2 * node + 2, mid, hi, depth + 1);
-}
-
-static void build_below(void *context, int member)
-{
-    build_job *job = context;
-    (void)member;
-    for (int i; (i = atomic_fetch_add(&job->next, 1)) < job->count;)
-        build(job, job->below[i].node, job->below[i].lo, job->below[i].hi, INT_MIN);
-}
-
-/* The top of the tree first, then all threads at what is below. False when the time was up before. */
-static bool build_tree(kd_tree *t, const inv_neighbour_options *o)
-{
-    build_job job = {.tree = t, .o = o};
-    int threads = t->n < 4 * BLOCK ? 1 : o->threads;
-    if (threads > 1)
-        for (int subtrees = 1; subtrees < 4 * threads && 2 * subtrees <= MOST_SUBTREES; subtrees *= 2)
-            job.depth++;
-    build(&job, 0, 0, t->n, 0);
-    inv_parallel(threads, build_below, &job);
-    return !atomic_load(&job.stopped);
-}
-
-/* ---- asking -------------------------------------------------------------------------------------------- */
-
-static inline double box_distance(const box *b, const double *at)
-{
-    double dx = at[0] < b->lo[0] ? b->lo[0] - at[0] : (at[0] > b->hi[0] ? at[0] - b->hi[0] : 0);
-    double dy = at[1] < b->lo[1] ? b->lo[1] - at[1] : (at[1] > b->hi[1] ? at[1] - b->hi[1] : 0);
-    return dx * dx + dy * dy;
-}
-
-static inline bool box_in_quadrant(const box *b, const double *at, int quadrant)
+static inline bool box_in_quadrant(const inv_box *b, const double *at, int quadrant)
 {
     bool right = quadrant == 0 || quadrant == 3, up = quadrant < 2;
-    return (right ? b->hi[0] > at[0] : b->lo[0] <= at[0]) && (up ? b->hi[1] > at[1] : b->lo[1] <= at[1]);
+    return (right ? b->high[0] > at[0] : b->low[0] <= at[0]) &&
+           (up ? b->high[1] > at[1] : b->low[1] <= at[1]);
 }
 
-static inline void offer(query *q, found f)
+static inline void offer(query *q, inv_near f)
 {
     if (q->count == q->want && !nearer(f, q->best[q->count - 1])) return;
     int at = q->count < q->want ? q->count++ : q->count - 1;
@@ -181,49 +58,61 @@ static inline void offer(query *q, found f)
     q->best[at] = f;
 }
 
-static void descend(query *q, size_t node, int32_t lo, int32_t hi, double distance)
+static void offer_leaf(query *q, int32_t leaf)
 {
-    const kd_tree *t = q->tree;
-    if (q->count == q->want && distance >= q->best[q->count - 1].d) return;
-    if (q->quadrant >= 0 && !box_in_quadrant(&t->bounds[node], q->at, q->quadrant)) return;
-    if (hi - lo <= LEAF) {
-        for (int32_t i = lo; i < hi; i++) {
-            double dx = t->xy[2 * (size_t)i] - q->at[0], dy = t->xy[2 * (size_t)i + 1] - q->at[1];
-            if (t->id[i] == q->self || (q->quadrant >= 0 && quadrant_of(dx, dy) != q->quadrant)) continue;
-            offer(q, (found){dx * dx + dy * dy, t->id[i]});
-        }
-        return;
-    }
-    int32_t mid = lo + (hi - lo) / 2;
-    double left = box_distance(&t->bounds[2 * node + 1], q->at),
-           right = box_distance(&t->bounds[2 * node + 2], q->at);
-    /* Among points at one place each finds those beside it in the tree, not all of them the same few. */
-    bool left_first = left == right ? q->place < mid : left < right;
-    if (left_first) {
-        descend(q, 2 * node + 1, lo, mid, left);
-        descend(q, 2 * node + 2, mid, hi, right);
-    } else {
-        descend(q, 2 * node + 2, mid, hi, right);
-        descend(q, 2 * node + 1, lo, mid, left);
+    const inv_kd_tree *t = q->tree;
+    int32_t end = inv_leaf_begin(t, leaf + 1);
+    for (int32_t i = inv_leaf_begin(t, leaf); i < end; i++) {
+        double dx = t->xy[i][0] - q->at[0], dy = t->xy[i][1] - q->at[1];
+        if (t->node[i] == q->self || (q->quadrant >= 0 && quadrant_of(dx, dy) != q->quadrant)) continue;
+        offer(q, (inv_near){.d = dx * dx + dy * dy, .node = t->node[i], .position = i});
     }
 }
 
+/* Vertex v, `height` levels above the leaves, whose box is at that squared distance. */
+static void descend(query *q, int32_t v, int height, double distance)
+{
+    const inv_kd_tree *t = q->tree;
+    if (q->count == q->want && distance >= q->best[q->count - 1].d) return;
+    if (q->quadrant >= 0 && !box_in_quadrant(&t->box[v], q->at, q->quadrant)) return;
+    if (height == 0) {
+        offer_leaf(q, v - ((int32_t)1 << t->levels));
+        return;
+    }
+    int32_t near = 2 * v, far = 2 * v + 1;
+    double left = inv_box_distance(&t->box[near], q->at), right = inv_box_distance(&t->box[far], q->at);
+    /* Among points at one place each finds those beside it in the tree, not all of them the same few. */
+    bool left_first = left == right ? q->home >> (height - 1) <= near : left < right;
+    if (left_first) {
+        descend(q, near, height - 1, left);
+        descend(q, far, height - 1, right);
+    } else {
+        descend(q, far, height - 1, right);
+        descend(q, near, height - 1, left);
+    }
+}
+
+static void search_tree(query *q, int quadrant, int want)
+{
+    q->quadrant = quadrant;
+    q->count = 0;
+    q->want = want;
+    descend(q, 1, q->tree->levels, 0);
+}
+
 /* Makes room for quadrant neighbours by dropping the farthest of the others. */
-static void add_quadrants(query *q, const double *xy, int per_quadrant)
+static void add_quadrants(query *q, int per_quadrant)
 {
     query nearest = *q;
     int have[4] = {0}, side[MAX_K];
     for (int i = 0; i < nearest.count; i++) {
-        const double *b = xy + 2 * (size_t)nearest.best[i].id;
+        const double *b = q->tree->xy[nearest.best[i].position];
         side[i] = quadrant_of(b[0] - q->at[0], b[1] - q->at[1]);
         have[side[i]]++;
     }
     for (int s = 0; s < 4; s++) {
         if (have[s] >= per_quadrant) continue;
-        q->quadrant = s;
-        q->count = 0;
-        q->want = per_quadrant;
-        descend(q, 0, 0, q->tree->n, 0);
+        search_tree(q, s, per_quadrant);
         for (int i = have[s]; i < q->count; i++) {
             int drop = nearest.count - 1;
             while (drop >= 0 && have[side[drop]] <= per_quadrant) drop--;
@@ -240,38 +129,42 @@ static void add_quadrants(query *q, const double *xy, int per_quadrant)
 typedef struct fill_job {
     const invit_instance *p;
     const inv_neighbour_options *o;
-    const kd_tree *tree;
-    const double *flat; /* [n][2] in node order */
+    const inv_kd_tree *tree;
     int32_t *out;
     atomic_int next, stopped;
 } fill_job;
 
+static void fill_list(const fill_job *job, int32_t position)
+{
+    const inv_kd_tree *t = job->tree;
+    int k = job->o->k;
+    query q = {.tree = t, .self = t->node[position]};
+    memcpy(q.at, t->xy[position], sizeof q.at);
+    q.home = ((int32_t)1 << t->levels) + inv_leaf_of(t, position);
+    search_tree(&q, -1, k);
+    if (job->o->per_quadrant > 0 && q.count == k) add_quadrants(&q, job->o->per_quadrant);
+
+    int32_t *list = job->out + (size_t)q.self * (size_t)k;
+    query sorted = {.want = k};
+    for (int j = 0; j < q.count; j++)
+        offer(&sorted, (inv_near){.d = inv_edge(job->p, q.self, q.best[j].node), .node = q.best[j].node});
+    for (int j = 0; j < k; j++) list[j] = j < sorted.count ? sorted.best[j].node : -1;
+}
+
 static void fill_lists(void *context, int member)
 {
     fill_job *job = context;
-    const invit_instance *p = job->p;
-    int k = job->o->k;
+    int32_t n = job->p->n;
     (void)member;
     for (;;) {
         int32_t from = atomic_fetch_add(&job->next, 1) * BLOCK;
-        if (from >= p->n || atomic_load(&job->stopped)) return;
+        if (from >= n || atomic_load(&job->stopped)) return;
         if (time_is_up(job->o)) {
             atomic_store(&job->stopped, 1);
             return;
         }
-        int32_t to = p->n - from < BLOCK ? p->n : from + BLOCK;
-        for (int32_t i = from; i < to; i++) {
-            query q = {.tree = job->tree, .self = job->tree->id[i], .place = i, .quadrant = -1, .want = k};
-            memcpy(q.at, job->tree->xy + 2 * (size_t)i, sizeof q.at);
-            descend(&q, 0, 0, p->n, 0);
-            if (job->o->per_quadrant > 0 && q.count == k) add_quadrants(&q, job->flat, job->o->per_quadrant);
-
-            int32_t *list = job->out + (size_t)q.self * (size_t)k;
-            query sorted = {.want = k};
-            for (int j = 0; j < q.count; j++)
-                offer(&sorted, (found){inv_edge(p, q.self, q.best[j].id), q.best[j].id});
-            for (int j = 0; j < k; j++) list[j] = j < sorted.count ? sorted.best[j].id : -1;
-        }
+        int32_t to = n - from < BLOCK ? n : from + BLOCK;
+        for (int32_t i = from; i < to; i++) fill_list(job, i);
     }
 }
 
@@ -286,9 +179,9 @@ static void fill_by_matrix(void *context, int member)
         if (i % 64 == 0 && time_is_up(job->o)) atomic_store(&job->stopped, 1);
         query q = {.want = job->o->k};
         for (int32_t j = 0; j < p->n; j++)
-            if (j != i) offer(&q, (found){inv_distance(p, i, j), j});
+            if (j != i) offer(&q, (inv_near){.d = inv_distance(p, i, j), .node = j});
         for (int j = 0; j < job->o->k; j++)
-            job->out[(size_t)i * (size_t)job->o->k + (size_t)j] = j < q.count ? q.best[j].id : -1;
+            job->out[(size_t)i * (size_t)job->o->k + (size_t)j] = j < q.count ? q.best[j].node : -1;
     }
 }
 
@@ -309,8 +202,7 @@ invit_status inv_neighbours_create(const invit_instance *p, const inv_neighbour_
                                    inv_neighbours *out, invit_error *err)
 {
     invit_status status = INVIT_OK;
-    size_t n = (size_t)p->n, nodes = 1;
-    while (nodes * LEAF < n) nodes *= 2;
+    size_t bytes = (size_t)p->n * (size_t)o->k * sizeof *out->node;
     *out = (inv_neighbours){.n = p->n, .k = o->k};
     if (o->k < 1 || o->k > MAX_K || 4 * o->per_quadrant > o->k)
         return inv_fail(err, INVIT_ERR_ARGUMENT,
@@ -319,36 +211,18 @@ invit_status inv_neighbours_create(const invit_instance *p, const inv_neighbour_
                         (int)o->k, (int)o->per_quadrant, MAX_K);
     if (p->rules && p->rules->distance) return by_matrix(p, o, out, err);
 
-    kd_tree t = {.n = p->n};
-    double scale[2];
-    inv_plane_scale(p, scale);
-    /* Coordinates measured alike on both axes, also on the globe; only the choice of candidates depends on
-     * this, never a length. In node order: the instance's own where nothing is scaled. */
-    double *scaled = scale[0] == 1 && scale[1] == 1 ? NULL : malloc(2 * n * sizeof *scaled);
-    const double *flat = scaled ? scaled : p->xy;
-    t.id = malloc(n * sizeof *t.id);
-    t.xy = malloc(2 * n * sizeof *t.xy);
-    t.bounds = malloc(2 * nodes * sizeof *t.bounds);
-    out->node = malloc(n * (size_t)o->k * sizeof *out->node);
-    if ((!scaled && (scale[0] != 1 || scale[1] != 1)) || !t.id || !t.xy || !t.bounds || !out->node) {
-        status = inv_no_memory(err, n * (size_t)o->k * sizeof *out->node);
-        goto done;
-    }
-    for (size_t i = 0; scaled && i < 2 * n; i++) scaled[i] = p->xy[i] * scale[i % 2];
-    memcpy(t.xy, flat, 2 * n * sizeof *flat);
-    for (int32_t i = 0; i < p->n; i++) t.id[i] = i;
-    bool built = build_tree(&t, o);
-
-    fill_job job = {.p = p, .o = o, .tree = &t, .flat = flat, .out = out->node};
-    atomic_store(&job.stopped, !built);
+    /* In the plane, also on the globe: only the choice of candidates depends on this, never a length. */
+    inv_kd_tree tree;
+    inv_kd_options build = {.threads = o->threads, .deadline = o->deadline, .cancel = o->cancel};
+    INV_CHECK(inv_kd_create(&tree, p, 0, &build, err));
+    fill_job job = {.p = p, .o = o, .tree = &tree};
+    job.out = out->node = malloc(bytes);
+    if (!out->node) INV_TRY(inv_no_memory(err, bytes));
     inv_parallel(p->n < 4 * BLOCK ? 1 : o->threads, fill_lists, &job);
     if (atomic_load(&job.stopped))
         status = inv_fail(err, INVIT_ERR_CANCELLED, "stopped while listing neighbours");
 done:
-    free(scaled);
-    free(t.id);
-    free(t.xy);
-    free(t.bounds);
+    inv_kd_destroy(&tree);
     if (status != INVIT_OK) inv_neighbours_destroy(out);
     return status;
 }

@@ -1,18 +1,12 @@
 /* What a walk has left, and the nearest of it. */
 #include "view/index.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static size_t vertices_of(const inv_index *x)
-{
-    return (size_t)2 << x->levels;
-}
-
 invit_status inv_marks_rebind(inv_marks *m, const inv_index *x, invit_error *err)
 {
-    size_t need = vertices_of(x);
+    size_t need = inv_kd_vertices(&x->tree);
     if (need > m->room || (x->least && !m->least)) {
         inv_marks_destroy(m);
         m->alive = malloc(need / 2);
@@ -45,20 +39,20 @@ void inv_marks_destroy(inv_marks *m)
 void inv_marks_reset(inv_marks *m)
 {
     const inv_index *x = m->index;
-    int32_t leaves = (int32_t)1 << x->levels;
+    int32_t leaves = (int32_t)1 << x->tree.levels;
     for (int32_t leaf = 0; leaf < leaves; leaf++) {
-        int32_t count = inv_leaf_begin(x, leaf + 1) - inv_leaf_begin(x, leaf);
+        int32_t count = inv_leaf_begin(&x->tree, leaf + 1) - inv_leaf_begin(&x->tree, leaf);
         m->alive[leaf] = (uint8_t)((1u << count) - 1);
     }
     m->down[0] = 0;
     for (int32_t v = 1; v < 2 * leaves; v++) m->down[v] = v;
-    if (x->n == 0) m->down[1] = 0;
-    if (x->least) memcpy(m->least, x->least, vertices_of(x) * sizeof *m->least);
+    if (x->tree.n == 0) m->down[1] = 0;
+    if (x->least) memcpy(m->least, x->least, inv_kd_vertices(&x->tree) * sizeof *m->least);
 }
 
 void inv_marks_copy(inv_marks *to, const inv_marks *from)
 {
-    size_t vertices = vertices_of(from->index);
+    size_t vertices = inv_kd_vertices(&from->index->tree);
     memcpy(to->alive, from->alive, vertices / 2);
     memcpy(to->down, from->down, vertices * sizeof *to->down);
     if (from->index->least) memcpy(to->least, from->least, vertices * sizeof *to->least);
@@ -66,16 +60,17 @@ void inv_marks_copy(inv_marks *to, const inv_marks *from)
 
 bool inv_marks_has(const inv_marks *m, int32_t position)
 {
-    int32_t leaf = inv_leaf_of(m->index, position);
-    return m->alive[leaf] >> (position - inv_leaf_begin(m->index, leaf)) & 1;
+    const inv_kd_tree *t = &m->index->tree;
+    int32_t leaf = inv_leaf_of(t, position);
+    return m->alive[leaf] >> (position - inv_leaf_begin(t, leaf)) & 1;
 }
 
 void inv_marks_remove(inv_marks *m, int32_t position)
 {
     const inv_index *x = m->index;
-    int32_t leaf = inv_leaf_of(x, position), begin = inv_leaf_begin(x, leaf);
+    int32_t leaf = inv_leaf_of(&x->tree, position), begin = inv_leaf_begin(&x->tree, leaf);
     m->alive[leaf] = (uint8_t)(m->alive[leaf] & ~(1u << (position - begin)));
-    int32_t bottom = ((int32_t)1 << x->levels) + leaf;
+    int32_t bottom = ((int32_t)1 << x->tree.levels) + leaf;
     if (m->alive[leaf] == 0) {
         m->down[bottom] = 0;
         for (int32_t v = bottom / 2; v > 0; v /= 2) {
@@ -125,17 +120,10 @@ static void sift_up(inv_near *near, int32_t i, inv_near item)
     near[i] = item;
 }
 
-static inline double box_distance(const inv_box *b, double x, double y)
-{
-    double dx = fmax(fmax(b->low[0] - x, x - b->high[0]), 0),
-           dy = fmax(fmax(b->low[1] - y, y - b->high[1]), 0);
-    return dx * dx + dy * dy;
-}
-
 int32_t inv_marks_nearest(const inv_marks *m, const double at[2], int32_t k, int32_t limit, inv_near *near)
 {
-    const inv_index *t = m->index;
-    const int32_t *least = t->least ? m->least : NULL;
+    const inv_kd_tree *t = &m->index->tree;
+    const int32_t *demand = m->index->demand, *least = m->index->least ? m->least : NULL;
     int32_t leaves = (int32_t)1 << t->levels, count = 0, depth = 0;
     struct {
         double d;
@@ -154,7 +142,7 @@ int32_t inv_marks_nearest(const inv_marks *m, const double at[2], int32_t k, int
             int32_t begin = inv_leaf_begin(t, v - leaves);
             for (unsigned bits = m->alive[v - leaves]; bits; bits &= bits - 1) {
                 int32_t i = begin + __builtin_ctz(bits);
-                if (least && t->demand[i] > limit) continue;
+                if (least && demand[i] > limit) continue;
                 double dx = t->xy[i][0] - at[0], dy = t->xy[i][1] - at[1];
                 inv_near item = {.d = dx * dx + dy * dy, .node = t->node[i], .position = i};
                 if (count < k)
@@ -165,7 +153,7 @@ int32_t inv_marks_nearest(const inv_marks *m, const double at[2], int32_t k, int
             continue;
         }
         int32_t a = m->down[2 * v], b = m->down[2 * v + 1];
-        double da = box_distance(&t->box[a], at[0], at[1]), db = box_distance(&t->box[b], at[0], at[1]);
+        double da = inv_box_distance(&t->box[a], at), db = inv_box_distance(&t->box[b], at);
         if (da > db) {
             int32_t v2 = a;
             a = b;

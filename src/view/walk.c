@@ -28,9 +28,9 @@ struct inv_walk {
 
 static int32_t view_size(const inv_walk *w, const inv_index *x)
 {
-    int32_t k = w->k_max < 0 ? x->n : w->k_max;
+    int32_t k = w->k_max < 0 ? x->tree.n : w->k_max;
     if (k < w->k_action) k = w->k_action;
-    return k < x->n ? k : x->n;
+    return k < x->tree.n ? k : x->tree.n;
 }
 
 invit_status inv_walk_rebind(inv_walk *w, const invit_instance *p, const inv_index *x, invit_error *err)
@@ -96,7 +96,7 @@ void inv_walk_start(inv_walk *w, int32_t start, const inv_frame *f)
 {
     w->frame = *f;
     inv_marks_reset(&w->marks);
-    w->left = w->index->n;
+    w->left = w->index->tree.n;
     w->count = 0;
     w->first = w->last = 0;
     w->load = (int32_t)w->p->capacity;
@@ -201,8 +201,8 @@ void inv_walk_visit(inv_walk *w, int32_t node)
 
 static void plane_xy(const inv_walk *w, int32_t node, double xy[2])
 {
-    xy[0] = w->p->xy[2 * (size_t)node] * w->index->scale[0];
-    xy[1] = w->p->xy[2 * (size_t)node + 1] * w->index->scale[1];
+    xy[0] = w->p->xy[2 * (size_t)node] * w->index->tree.scale[0];
+    xy[1] = w->p->xy[2 * (size_t)node + 1] * w->index->tree.scale[1];
 }
 
 static inline void to_frame(const inv_frame *f, const double *xy, float *out)
@@ -221,13 +221,13 @@ static int by_distance(const void *a, const void *b)
 /* When all that remains is in view there is nothing to search: take it and sort. */
 static int32_t all_remaining(inv_walk *w, const double at[2])
 {
-    const inv_index *x = w->index;
-    int32_t count = 0, leaves = (int32_t)1 << x->levels;
+    const inv_kd_tree *t = &w->index->tree;
+    int32_t count = 0, leaves = (int32_t)1 << t->levels;
     for (int32_t leaf = 0; leaf < leaves; leaf++)
         for (unsigned bits = w->marks.alive[leaf]; bits; bits &= bits - 1) {
-            int32_t i = inv_leaf_begin(x, leaf) + __builtin_ctz(bits);
-            double dx = x->xy[i][0] - at[0], dy = x->xy[i][1] - at[1];
-            w->near[count++] = (inv_near){.d = dx * dx + dy * dy, .node = x->node[i], .position = i};
+            int32_t i = inv_leaf_begin(t, leaf) + __builtin_ctz(bits);
+            double dx = t->xy[i][0] - at[0], dy = t->xy[i][1] - at[1];
+            w->near[count++] = (inv_near){.d = dx * dx + dy * dy, .node = t->node[i], .position = i};
         }
     qsort(w->near, (size_t)count, sizeof *w->near, by_distance);
     return count;
@@ -236,7 +236,7 @@ static int32_t all_remaining(inv_walk *w, const double at[2])
 static void put(inv_walk *w, int32_t slot, const inv_near *near)
 {
     w->node[slot] = near->node;
-    to_frame(&w->frame, w->index->xy[near->position], w->xy + 2 * (size_t)slot);
+    to_frame(&w->frame, w->index->tree.xy[near->position], w->xy + 2 * (size_t)slot);
     if (w->index->demand)
         w->demand[slot] = (float)((double)w->index->demand[near->position] / (double)w->p->capacity);
 }
@@ -288,7 +288,7 @@ void inv_walk_view(inv_walk *w, inv_state *s)
     for (int32_t i = 0; i < s->action; i++) put(w, i, &w->able[i]);
     /* The further neighbours: the nearest unserved that are not in the action view. Both lists are in the
      * same order, and w->near holds k_max, so it has enough of them. */
-    int32_t room = w->k_max < 0 ? w->index->n : w->k_max - w->k_action;
+    int32_t room = w->k_max < 0 ? w->index->tree.n : w->k_max - w->k_action;
     for (int32_t i = 0, taken = 0; i < count && s->rest < room; i++) {
         if (taken < s->action && w->near[i].node == w->able[taken].node)
             taken++;
