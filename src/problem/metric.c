@@ -28,6 +28,13 @@ double inv_haversine_distance(const double *a, const double *b)
     return 2 * 6371008.8 * asin(sqrt(h > 1 ? 1 : h));
 }
 
+double inv_tour_length(const invit_instance *p, const int32_t *order)
+{
+    double length = 0;
+    for (int32_t i = 1; i < p->n; i++) length += inv_distance(p, order[i - 1], order[i]);
+    return length + inv_distance(p, order[p->n - 1], order[0]);
+}
+
 double inv_length(const invit_instance *p, const invit_solution *s)
 {
     double total = 0;

@@ -92,6 +92,8 @@ static inline double inv_duration(const invit_instance *p, int32_t i, int32_t j)
     return r && r->speed != 1 ? distance / r->speed : distance;
 }
 
+/* Length of the closed tour through all nodes in this order. */
+double inv_tour_length(const invit_instance *p, const int32_t *order);
 /* Length of a whole solution by the instance's own rule, in O(n). */
 double inv_length(const invit_instance *p, const invit_solution *s);
 

@@ -88,20 +88,13 @@ static void put_piece(tour_run *t, int rank, const invit_solution *result)
     }
 }
 
-static double measure(const invit_instance *p, const int32_t *order)
-{
-    double length = 0;
-    for (int32_t i = 0; i < p->n; i++) length += inv_distance(p, order[i], order[i + 1 == p->n ? 0 : i + 1]);
-    return length;
-}
-
 /* One cycle out of what the ranks made; kept if it is shorter. */
 static invit_status join(tour_run *t, invit_error *err)
 {
     inv_spread *s = t->s;
     int32_t cycles, n = s->p->n;
     INV_CHECK(inv_pieces_join(&t->q, t->q.member, &cycles, err));
-    double length = measure(s->p, t->q.member);
+    double length = inv_tour_length(s->p, t->q.member);
     if (s->best && length >= s->length) {
         inv_pieces_link(&t->q, t->order);
         return INVIT_OK;
