@@ -8,12 +8,21 @@ typedef struct inv_rng {
     uint64_t s[4];
 } inv_rng;
 
+/* 2^64 divided by the golden ratio, odd: its multiples are spread over all 64-bit numbers. */
+#define INV_GOLDEN_RATIO 0x9e3779b97f4a7c15u
+
 static inline uint64_t inv_splitmix64(uint64_t *x)
 {
-    uint64_t z = (*x += 0x9e3779b97f4a7c15u);
+    uint64_t z = (*x += INV_GOLDEN_RATIO);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
+}
+
+/* Seeds of many searches within one, the first of which has the seed itself. */
+static inline uint64_t inv_nth_seed(uint64_t seed, uint64_t n)
+{
+    return seed + n * INV_GOLDEN_RATIO;
 }
 
 /* Independent streams: the same seed with another `stream` gives unrelated numbers. */

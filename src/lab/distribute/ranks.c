@@ -4,6 +4,7 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/parallel.h"
+#include "base/rng.h"
 #include "invit_lab.h"
 #include "problem/metric.h"
 
@@ -48,6 +49,11 @@ int64_t inv_spread_steps(const inv_spread *s, int round, int rounds)
     if (s->o.iterations < 0) return -1;
     int64_t all = s->o.iterations;
     return (all * (round + 1) / rounds - all * round / rounds) / s->ranks;
+}
+
+uint64_t inv_spread_seed(const inv_spread *s, int round, int rank)
+{
+    return inv_nth_seed(s->o.seed, (uint64_t)(round * s->ranks + rank));
 }
 
 /* Until a rank has answered; false when it is lost. */
@@ -135,7 +141,7 @@ static invit_status make_island(void *context, int rank, inv_job *job, invit_err
     *job = (inv_job){.kind = INV_JOB_SOLVE,
                      .seconds = g->until - inv_now(),
                      .iterations = g->steps,
-                     .seed = s->o.seed + (uint64_t)(g->round * s->ranks + rank) * 0x9e3779b97f4a7c15u,
+                     .seed = inv_spread_seed(s, g->round, rank),
                      .construct = s->o.construct,
                      .p = (invit_instance *)s->p,
                      .borrowed = true};

@@ -93,7 +93,7 @@ static invit_status make_group(void *context, int rank, inv_job *job, invit_erro
     *job = (inv_job){.kind = INV_JOB_IMPROVE,
                      .seconds = t->until - inv_now(),
                      .iterations = t->steps,
-                     .seed = t->s->o.seed + (uint64_t)(t->round * t->s->ranks + rank) * 0x9e3779b97f4a7c15u};
+                     .seed = inv_spread_seed(t->s, t->round, rank)};
     if (customers < 2) {
         job->kind = INV_JOB_NOTHING;
         return INVIT_OK;

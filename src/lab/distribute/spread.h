@@ -45,5 +45,7 @@ invit_status inv_spread_islands(inv_spread *s, invit_error *err);
 /* For round `round` of `rounds`, counted from 0: until when it lasts, and how many steps each rank makes. */
 double inv_spread_until(const inv_spread *s, int round, int rounds);
 int64_t inv_spread_steps(const inv_spread *s, int round, int rounds);
+/* The seed of a rank's job in a round; no two jobs of a solve have the same. */
+uint64_t inv_spread_seed(const inv_spread *s, int round, int rank);
 
 #endif

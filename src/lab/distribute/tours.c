@@ -3,6 +3,7 @@
 #include "lab/distribute/spread.h"
 
 #include "base/clock.h"
+#include "base/rng.h"
 #include "problem/metric.h"
 #include "search/tsp_pieces.h"
 
@@ -43,7 +44,7 @@ static invit_status make_piece(void *context, int rank, inv_job *job, invit_erro
     *job = (inv_job){.kind = t->cells ? INV_JOB_SOLVE : INV_JOB_IMPROVE,
                      .seconds = t->until - inv_now(),
                      .iterations = t->steps,
-                     .seed = s->o.seed + (uint64_t)(t->round * s->ranks + rank) * 0x9e3779b97f4a7c15u,
+                     .seed = inv_spread_seed(s, t->round, rank),
                      .construct = INVIT_CONSTRUCT_GREEDY};
     if (count < INV_PIECE_LEAST) {
         job->kind = INV_JOB_NOTHING;
@@ -113,7 +114,7 @@ static invit_status join(tour_run *t, invit_error *err)
 static invit_status one_round(tour_run *t, inv_job_result *results, invit_error *err)
 {
     inv_spread *s = t->s;
-    uint64_t seed = s->o.seed + (uint64_t)t->round * 0x9e3779b97f4a7c15u;
+    uint64_t seed = inv_nth_seed(s->o.seed, (uint64_t)t->round);
     if (t->cells) {
         inv_pieces_cells(&t->q, s->ranks, seed);
     } else {

@@ -67,7 +67,7 @@ static void mix_word(checksum *c, const char *word)
 {
     uint64_t x;
     memcpy(&x, word, sizeof x);
-    c->sum = (c->sum ^ x) * 0x9e3779b97f4a7c15u;
+    c->sum = (c->sum ^ x) * INV_GOLDEN_RATIO;
     c->sum ^= c->sum >> 29;
 }
 
