@@ -49,7 +49,7 @@ _invit()
         COMPREPLY=($(compgen -W "$(sed -nE 's/^ +(-., )? *(--[a-z0-9-]+).*/\2/p' <<<"$help")" -- "$current"))
     elif _invit_forms; then
         compopt -o filenames 2>/dev/null
-        # one name a line, since names have spaces
+        # one name per line, since names have spaces
         mapfile -t COMPREPLY < <(compgen -W "$forms" -- "$current"; compgen -f -- "$current")
     else
         COMPREPLY=($(compgen -W "$forms" -- "$current"))

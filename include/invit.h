@@ -169,7 +169,7 @@ typedef enum invit_format {
 } invit_format;
 
 /* Reads instances one after the other from a file, a pipe or ("-") standard input. The format is told from the
- * content. Memory is that of one instance (16 bytes a node, CVRP 20) plus a fixed buffer; time is linear. */
+ * content. Memory is that of one instance (16 bytes per node, CVRP 20) plus a fixed buffer; time is linear. */
 typedef struct invit_reader invit_reader;
 INVIT_API invit_status invit_reader_open(const char *path, invit_reader **out, invit_error *err);
 /* The same from memory, which must stay until the reader is closed; `name` is what messages call it. */
@@ -398,10 +398,10 @@ INVIT_API void invit_options_set_better(invit_options *options, invit_better_fn 
 
 /* Constructs a solution, improves it while there is time, and checks it independently of the solver. `model` may be
  * NULL when the construction does not need one; options may be NULL. The time limit is kept within 0.1 s + 1 %: rollouts
- * that would not end in a tenth of it (half of it, when their number is given) are given up, and if none is left a quick
+ * that would not end in a tenth of it (half of it, when their number is given) are given up, and if none is left a fast
  * construction takes their place; so does a space-filling curve for any other construction that would not end. Without
  * memory for improvement the constructed solution is the answer. When the caller cancels, the best solution so far is the answer, or a
- * quick construction if there is none yet. Except for time limits and cancelling, the result depends on the arguments
+ * fast construction if there is none yet. Except for time limits and cancelling, the result depends on the arguments
  * alone, the number of threads among them; construction is the same for any. */
 INVIT_API invit_status invit_solve(const invit_instance *instance, const invit_model *model,
                                    const invit_options *options, invit_solution **solution, invit_error *err);

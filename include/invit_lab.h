@@ -129,7 +129,7 @@ INVIT_API void invit_options_set_step(invit_options *options, invit_step_fn fn, 
 
 typedef struct invit_plot_options {
     double width; /* of the page in points (720)                                                        */
-    double scale; /* PNG: pixels a point; 0: 2, or 4 for very large instances                           */
+    double scale; /* PNG: pixels per point; 0: 2, or 4 for very large instances                           */
     const char
         *title; /* NULL: the instance's name                                                          */
     double
@@ -268,8 +268,8 @@ INVIT_API invit_status invit_train(const invit_train_options *options, bool resu
 INVIT_API invit_status invit_train_load(const char *run, invit_train_options *options, invit_error *err);
 typedef struct invit_train_speed {
     double peak_gflops;       /* FP32 multiply-adds, all threads, around the imitation below        */
-    double imitate_rate;      /* labelled states a second, labels ready                             */
-    double reinforce_rate;    /* decisions a second, sampled and baseline, with backward and update */
+    double imitate_rate;      /* labelled states per second, labels ready                             */
+    double reinforce_rate;    /* decisions per second, sampled and baseline, with backward and update */
     double reinforce_learned; /* of these, the sampled ones that were learned from                  */
     double expert_rate;       /* instances of 100 nodes or customers solved a processor second, effort 1 */
     double expert_gap;        /* how much longer they are than with twenty times the effort         */
@@ -423,8 +423,8 @@ INVIT_API double invit_measure_peak(int threads, double seconds, double *cpu);
 
 typedef struct invit_policy_speed {
     int64_t decisions;
-    double per_second;     /* decisions a second, all threads together                           */
-    double per_cpu_second; /* decisions a second of processor time, times threads                */
+    double per_second;     /* decisions per second, all threads together                           */
+    double per_cpu_second; /* decisions per second of processor time, times threads                */
     double view_share;     /* part of the time spent finding neighbours                          */
     double walk_bytes;     /* memory a node and rollout                                          */
     double shared_bytes;   /* memory a node that all rollouts share: instance and index          */

@@ -271,7 +271,7 @@ static void every_kernel_table_agrees(void **state)
         double worst = worst_difference(m, &list, INV_TRAINING);
         if (!(worst < 1e-4)) fail_msg("%s: log-probability off by %g", table[i]->name, worst);
         worst = worst_difference(m, &list, INV_PURPOSE_INT8);
-        if (!(worst < 0.2)) fail_msg("%s, quick: log-probability off by %g", table[i]->name, worst);
+        if (!(worst < 0.2)) fail_msg("%s, int8: log-probability off by %g", table[i]->name, worst);
     }
     unsetenv("INVIT_KERNELS");
     states_free(&list);
@@ -297,7 +297,7 @@ static void a_state_does_not_see_its_batch(void **state)
               *some = calloc((size_t)(n * slots), sizeof *some);
         static const int32_t batches[] = {64, 1, 3, 7, 64, 64, 1, 5};
         for (int i = 0; i < 8;
-             i++) { /* from the fifth on with quick weights, which are numbers of their own */
+             i++) { /* from the fifth on with int8 weights, which are numbers of their own */
             inv_policy *policy = NULL;
             assert_int_equal(inv_policy_create(i < 5 ? w : quick, batches[i], i == 4, &policy, NULL),
                              INVIT_OK);
@@ -381,7 +381,7 @@ static void gradients_match_finite_differences(void **state)
             all += (double)grad[j] * (double)grad[j];
         }
         if (!(sqrt(apart) < 0.05 * sqrt(all)))
-            fail_msg("%s: the quick gradient is off by %g of %g", variants[v].name, sqrt(apart), sqrt(all));
+            fail_msg("%s: the bf16 gradient is off by %g of %g", variants[v].name, sqrt(apart), sqrt(all));
         for (int32_t t = 0; t < m->tensors; t++) { /* a few of each tensor, against the tensor's size */
             const inv_tensor *x = &m->tensor[t];
             double difference = 0, norm = 1e-6;

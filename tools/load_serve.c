@@ -313,7 +313,7 @@ static long account(client *c, int clients, double seconds)
         bad += all.bad;
         free(all.seconds);
     }
-    printf("%ld requests by %d clients in %.0f s: %.0f a second\n", requests, clients, seconds,
+    printf("%ld requests by %d clients in %.0f s: %.0f per second\n", requests, clients, seconds,
            (double)requests / seconds);
     return bad;
 }

@@ -385,7 +385,7 @@ def evaluate(what: Union[str, PathLike, Sequence[PathLike]] = "msvdrp", model: A
     what: "msvdrp", the paper's generated sets; or files and folders of TSPLIB and CVRPLIB instances.
     model: a Model, its file or name, or two of them, one per problem; the bundled ones if not given.
     msvdrp: sets, as in ["tsp-100", "cvrp-50"]; distributions, as in ["uniform"]; dir: where sets and references are kept;
-    a full run takes hours, limit=N takes N instances of each set; reference_effort=0.01 makes quick references.
+    a full run takes hours, limit=N takes N instances of each set; reference_effort=0.01 makes them fast.
     files: best_known, a CSV file; solvers={"name": "command {instance} {solution}"}, times=[1, 10].
     results: a CSV file that keeps each instance's outcome; resume=True skips what it holds.
     **options: how to solve, as in solve(): rollouts, time, construct, decode, ...; without time and iterations the policy

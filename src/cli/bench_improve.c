@@ -1,4 +1,4 @@
-/* invit bench improve: how short solutions get in a given time, and how many steps a second that takes. */
+/* invit bench improve: how short solutions get in a given time, and how many steps per second that takes. */
 #include "base/options.h"
 #include "cli/cli.h"
 
@@ -32,8 +32,8 @@ static const cli_option options[] = {
     {.name = "construct",
      .type = CLI_CHOICE,
      .offset = offsetof(values, construct),
-     .choices = "quick|nearest|space-filling",
-     .help = "where the search begins; quick: greedy edges (TSP), savings (CVRP)"},
+     .choices = "greedy|nearest|space-filling",
+     .help = "where the search begins; greedy: greedy edges (TSP), savings (CVRP)"},
     {.name = "metric",
      .type = CLI_CHOICE,
      .offset = offsetof(values, metric),
@@ -59,7 +59,7 @@ static const cli_spec spec = {
     .usage = "[FILE...] [OPTION...]",
     .about =
         "Improves each instance for a time and prints the length, the gap to the best known length where the "
-        "library has one, and the steps a second. 'alone' counts processor time instead of wall time: what "
+        "library has one, and the steps per second. 'alone' counts processor time instead of wall time: what "
         "the same "
         "machine would do with nothing else running.",
     .options = options,

@@ -1,4 +1,4 @@
-/* invit bench policy: decisions a second against the machine's own peak, and where the time goes. */
+/* invit bench policy: decisions per second against the machine's own peak, and where the time goes. */
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ static const cli_option options[] = {{.name = "seconds",
 static const cli_spec spec = {.command = "bench policy",
                               .usage = "[OPTION...]",
                               .about = "Measures the machine's FP32 multiply-add peak and the policy's "
-                                       "decisions a second, and prints both and their "
+                                       "decisions per second, and prints both and their "
                                        "ratio. 'alone' counts processor time instead of wall time: what the "
                                        "same machine would do with nothing else "
                                        "running. Random weights; speed does not depend on them.",
@@ -101,8 +101,8 @@ static void print_ratios(const row *r)
     if (!r[LARGE].measured) return;
     printf("%-66s %8.2f %8s\n", "time per decision, 1,000,000 nodes against 10,000",
            r[SMALL].speed.per_cpu_second / r[LARGE].speed.per_cpu_second, "<= 1.15");
-    printf("%-66s %8.0f %8s\n", "bytes a node and rollout", r[LARGE].speed.walk_bytes, "<= 200");
-    printf("%-66s %8.0f\n", "bytes a node shared by all rollouts (instance and index)",
+    printf("%-66s %8.0f %8s\n", "bytes per node and rollout", r[LARGE].speed.walk_bytes, "<= 200");
+    printf("%-66s %8.0f\n", "bytes per node shared by all rollouts (instance and index)",
            r[LARGE].speed.shared_bytes);
     printf("%-66s %8.1f\n", "minutes for 20 x TSP-10000, 8 rollouts, at this rate (RTX 4090: 7.7)",
            20 * 8 * 1e4 / r[SMALL].speed.per_second / 60);

@@ -438,7 +438,7 @@ static int evaluate(const eval_values *v, const invit_options *how, const cli_ar
     if (sets && v->sets.count + v->dists.count + v->limit == 0 && !v->common.quiet)
         cli_warn(
             "all 28 sets take hours, their references more when they are made for the first time; --limit 10 "
-            "is a quick look, --results FILE --resume keeps what is done");
+            "is a first look, --results FILE --resume keeps what is done");
     result->status = sets ? invit_eval_msvdrp(&o, &result->report, &result->failures, &result->err)
                           : invit_eval_files(&o, args->item, args->count, &result->report, &result->failures,
                                              &result->err);

@@ -58,7 +58,7 @@ static const cli_option options[] = {
      .metavar = "FILE",
      .fallback = "standard output",
      .help =
-         "a file; for TSPLIB also a directory (NAME/ makes one) or a pattern with %d, one file an instance"},
+         "a file; for TSPLIB also a directory (NAME/ makes one) or a pattern with %d, one file per instance"},
     {.name = "format",
      .modes = TSP | CVRP,
      .letter = 'f',
@@ -218,7 +218,7 @@ static bool expand(const char *pattern, int64_t index, char *to, size_t room)
     return n > 0 && (size_t)n < room && !strchr(p, '%');
 }
 
-/* One TSPLIB file an instance. */
+/* One TSPLIB file per instance. */
 static invit_status write_many_files(const values *v, invit_problem problem, bool directory,
                                      cli_progress *progress, invit_error *err)
 {

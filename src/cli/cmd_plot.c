@@ -86,7 +86,7 @@ static const cli_option options[] = {
      .min = 0,
      .max = 20,
      .fallback = "2, or 4 above 20,000 nodes",
-     .help = "PNG: pixels a point"},
+     .help = "PNG: pixels per point"},
     CLI_SEED(values, common),
     CLI_QUIET(values, common),
     CLI_END,

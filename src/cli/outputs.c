@@ -109,7 +109,7 @@ static invit_status choose_format(cli_output *out, const invit_instance *p, bool
             "a .csv (a table of stops), .html (sheets to print), .geojson, .gpx or .kml (maps), .tour, "
             ".sol or .txt, or a folder/");
     if (many && out->format <= INVIT_SOLUTION_MSVDRP && !ends_with(path, tours))
-        out->format = INVIT_SOLUTION_MSVDRP; /* many instances, a line each */
+        out->format = INVIT_SOLUTION_MSVDRP; /* many instances, one line each */
     return out->format > INVIT_SOLUTION_MSVDRP ? try_format(p, out->format, err) : INVIT_OK;
 }
 

@@ -61,7 +61,7 @@ static void explosion(inv_rng *rng, double *xy, int64_t n)
     }
 }
 
-/* Nodes inside the disc are drawn towards its centre, by one factor an instance (which may be negative). */
+/* Nodes inside the disc are drawn towards its centre, by one factor per instance (which may be negative). */
 static void implosion(inv_rng *rng, double *xy, int64_t n)
 {
     disc d = draw_disc(rng);

@@ -18,7 +18,8 @@
 #include <strings.h>
 
 enum { COLUMNS = 256 };
-#define USUAL_SPEED (50 * 1000.0 / 60) /* 50 km/h in metres a minute: where a table has times and no speed */
+#define USUAL_SPEED                                                                                          \
+    (50 * 1000.0 / 60) /* 50 km/h in metres per minute: where a table has times and no speed */
 
 /* One number per row, NaN where the cell is empty. */
 typedef struct series {

@@ -24,7 +24,7 @@ invit_status inv_read_list(inv_text *t, inv_read_state *state, invit_instance **
         INV_TRY(inv_points_add(&points, x, y, err));
     }
     INV_TRY(inv_text_status(t, err));
-    if (points.n == 0) INV_TRY(inv_text_expected(t, err, "nodes, x y a line"));
+    if (points.n == 0) INV_TRY(inv_text_expected(t, err, "nodes, one x y per line"));
     INV_TRY(inv_points_to_instance(&points, INVIT_EXACT, out, err));
 done:
     inv_points_destroy(&points);

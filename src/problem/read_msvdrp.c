@@ -60,7 +60,7 @@ static invit_status read_customers(inv_text *t, inv_points *points, int32_t **de
     for (int64_t i = 1; i < n; i++) {
         if (!inv_text_skip_blanks(t) || at_divider(t))
             return inv_text_fail(t, t->line, INVIT_ERR_INPUT, err,
-                                 "expected %lld demands, one a customer, found %lld", (long long)n - 1,
+                                 "expected %lld demands, one per customer, found %lld", (long long)n - 1,
                                  (long long)i - 1);
         INV_CHECK(read_whole(t, "a demand", 0, &(*demand)[i], err));
     }

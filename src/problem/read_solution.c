@@ -14,7 +14,7 @@
 
 struct invit_solution_reader {
     inv_text text;
-    bool lines; /* a solution a line is what it holds                       */
+    bool lines; /* it holds one solution per line                           */
     bool ended; /* a tour or routes, of which a file holds one, were read   */
 };
 
@@ -205,10 +205,10 @@ static invit_status read_indices(inv_text *t, const invit_instance *p, draft *d,
         if (*t->at != ',') break;
         t->at++;
     }
-    if (d->n == 1 && p->n > (cvrp ? 2 : 1)) { /* most likely ids one a line, of which this is the first */
+    if (d->n == 1 && p->n > (cvrp ? 2 : 1)) { /* most likely ids one per line, of which this is the first */
         inv_text_skip_blanks(t);
         return inv_text_expected(t, err, "a comma and the next node, all of a solution on one line%s",
-                                 cvrp ? "" : " (ids one a line are read after a line TOUR_SECTION)");
+                                 cvrp ? "" : " (ids one per line are read after a line TOUR_SECTION)");
     }
     if (!cvrp) {
         INV_CHECK(begin_route(d, err));

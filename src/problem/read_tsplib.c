@@ -203,7 +203,7 @@ static invit_status read_section(inv_tsplib *f, const char *key, size_t k, int64
 invit_status inv_read_tsplib(inv_text *t, inv_read_state *state, invit_instance **out, invit_error *err)
 {
     *out = NULL;
-    if (state->index > 0) return INVIT_OK; /* one instance a file; what follows EOF does not count */
+    if (state->index > 0) return INVIT_OK; /* one instance per file; what follows EOF does not count */
     inv_tsplib f = {.t = t, .problem = -1, .metric = -1, .format = -1};
     invit_status status = INVIT_OK;
     bool done = false;

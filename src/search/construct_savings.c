@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #define NEIGHBOURS       32
-#define NEIGHBOURS_LARGE 10 /* from LARGE nodes on, for memory: 16 bytes a pair, twice while sorting */
+#define NEIGHBOURS_LARGE 10 /* from LARGE nodes on, for memory: 16 bytes per pair, twice while sorting */
 #define LARGE            200000
 #define LOOK_AT_CLOCK    (1 << 16)
 

@@ -24,9 +24,9 @@
 #define CHAINS_WINDOWS 400
 #define ROUND_STEPS    50 /* steps per customer before the solution is cut anew                    */
 #define LEAST_ROUNDS   6
-#define FIRST_SPEED    50000 /* steps a second and thread, until it is measured                       */
+#define FIRST_SPEED    50000 /* steps per second and thread, until it is measured                       */
 #define LONG_FALL      30.0  /* seconds, when there is no limit                                       */
-#define SHORT_SHARE    0.05  /* of the budget goes into a first quick fall of the temperature         */
+#define SHORT_SHARE    0.05  /* of the budget goes into a first fast fall of the temperature         */
 #define SAVING_SHARE   0.3   /* of the budget goes into fewer routes, where these count first         */
 #define MANY_STEPS     1000  /* per customer                                                           */
 #define FEW_STEPS      100   /* per customer: too few to begin hot                                    */

@@ -51,7 +51,7 @@ inv_solve_options inv_solve_defaults(void);
 /* 64 up to 200 nodes, 32 to 1,000, 16 to 5,000, 8 to 10,000 (the authors' numbers), 4 to 100,000, 2 to 1,000,000, then 1;
  * of a CVRP the customers count. */
 int32_t inv_default_rollouts(int64_t nodes);
-/* 20 ms a node, at least 1 s, at most 2 s + 5 ms a node, at most 60 s; or 0.3 ms a node where that is more. */
+/* 20 ms per node, at least 1 s, at most 2 s + 5 ms per node, at most 60 s; or 0.3 ms per node where that is more. */
 double inv_default_seconds(int64_t nodes);
 /* For users declared in invit_lab.h, but part of libinvit: watching the policy, as Python does, needs nothing of the lab. */
 INVIT_API void invit_options_set_step(invit_options *options, invit_step_fn fn, void *user);

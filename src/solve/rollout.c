@@ -46,7 +46,7 @@ typedef struct engine {
     const inv_config *config;
     const inv_prepared *weights;
     const inv_rollout_options *o;
-    int32_t width, batch; /* beam width, slots a thread */
+    int32_t width, batch; /* beam width, slots per thread */
     int32_t *start;       /* [rollouts] start nodes     */
     double began;
     atomic_int next;
@@ -72,7 +72,7 @@ typedef struct worker {
     float *probability; /* [candidates] for a watcher */
     int32_t candidates;
     int64_t steps, states, timed_states;
-    double view_seconds, timed_seconds, pace; /* pace: seconds a state */
+    double view_seconds, timed_seconds, pace; /* pace: seconds per state */
 } worker;
 
 int32_t inv_default_rollouts(int64_t n)

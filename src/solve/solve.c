@@ -9,7 +9,7 @@
 #include "problem/check.h"
 #include "problem/freeze.h"
 #include "problem/metric.h"
-#include "solve/quick.h"
+#include "solve/construct.h"
 #include "solve/reconstruct.h"
 #include "solve/options.h"
 #include "solve/rollout.h"
@@ -230,7 +230,7 @@ static invit_status construct(run *r, invit_error *err)
         /* Whoever stops before there is a solution would rather have a poor one than none. */
         inv_limits limits = {r->deadline, r->control.cancel, r->o.threads};
         if (cancelled(r)) limits = (inv_limits){inv_now() + CANCEL_GRACE, NULL, r->o.threads};
-        return inv_construct_quick(r->p, &limits, r->o.seed, &r->solution, &r->result.construct, err);
+        return inv_construct_in_time(r->p, &limits, r->o.seed, &r->solution, &r->result.construct, err);
     }
     inv_limits limits = {r->deadline, r->control.cancel, r->o.threads};
     return inv_construct_within(r->p, r->o.seed, &limits, &r->solution, &r->result.construct, err);

@@ -138,7 +138,7 @@ static invit_status get_context(solve_context **out, invit_error *err)
     return status;
 }
 
-/* Solves, telling events on the way. `stopped`: somebody has pressed Stop, and the start, or else a quick construction,
+/* Solves, telling events on the way. `stopped`: somebody has pressed Stop, and the start, or else a fast construction,
  * is all there will be. */
 EMSCRIPTEN_KEEPALIVE char *web_solve(const char *wanted, const char *id, int stopped)
 {

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Pieces are worth their borders from so many nodes, or customers, a rank on; below, ranks are islands. */
+/* Pieces are worth their borders from so many nodes, or customers, per rank on; below, ranks are islands. */
 enum { TOUR_PIECE = 5000, TOUR_LEAST = 20000, ROUTES_PIECE = 1500 };
 enum { ALONE = 12 }; /* nodes up to which rank 0 needs no help */
 /* Rounds of islands, and of a solve that counts its steps instead of looking at the clock. */

@@ -1,4 +1,4 @@
-/* A large CVRP: groups of neighbouring routes, one a rank, that are grouped anew in each round. */
+/* A large CVRP: groups of neighbouring routes, one per rank, that are grouped anew in each round. */
 #include "lab/distribute/spread.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* A huge tour: cells of the plane, one a rank. In the first round every rank makes a tour of its cell, and the
+/* A huge tour: cells of the plane, one per rank. In the first round every rank makes a tour of its cell, and the
  * tours are joined; after that each improves the part of the tour in its cell, and the cells are cut elsewhere. */
 #include "lab/distribute/spread.h"
 

@@ -41,7 +41,7 @@ _Static_assert((int)INVIT_EVAL_VARIANTS == (int)INV_VARIANTS, "one row for each 
 
 /* The four columns of the table, as indices into inv_size_classes. */
 static const int columns[4] = {1, 3, 5, 6};
-/* A view over all remaining nodes costs n^2 a decision: beyond this it is not measured. */
+/* A view over all remaining nodes costs n^2 per decision: beyond this it is not measured. */
 enum { GLOBAL = 0, GLOBAL_UP_TO = 1000 };
 
 const char *invit_eval_variant_name(int i)
@@ -273,7 +273,7 @@ invit_status invit_eval_ablation(const invit_ablation_options *o, invit_report *
         INV_TRY(status);
     inv_table_note(
         t,
-        "Each variant trained from nothing for %g minutes a problem (%s); states: decisions learned from, "
+        "Each variant trained from nothing for %g minutes per problem (%s); states: decisions learned from, "
         "both problems "
         "together. 1V: action view of 15 alone. The global view is not measured above %d nodes.%s%s",
         o->minutes,

@@ -10,7 +10,7 @@
 #include "lab/eval/eval_rules.h"
 #include "lab/eval/eval_work.h"
 #include "lab/eval/statistics.h"
-#include "solve/quick.h"
+#include "solve/construct.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ invit_eval_options invit_eval_defaults(void)
 
 /* ---- running ------------------------------------------------------------------------------------ */
 
-/* One task an instance, named by its number in the set. By the run's own method, or with `rule` by the simple
+/* One task per instance, named by its number in the set. By the run's own method, or with `rule` by the simple
  * constructions. */
 static invit_status solve_set(msvdrp_run *run, const inv_set *set, inv_rule_result *rule, invit_error *err)
 {

@@ -1,6 +1,6 @@
 /* Near-optimal references: read from a file of solutions, every one checked, and made where the file ends.
  *
- * NAME.sol.txt holds one solution line an instance, in the order of the set. Beside it, NAME.sol.json says
+ * NAME.sol.txt holds one solution line per instance, in the order of the set. Beside it, NAME.sol.json says
  * how the lines were made. A file without that companion is somebody else's (LKH-3, HGS, Gurobi, ...): it is
  * used but never added to. */
 #include "base/hash.h"

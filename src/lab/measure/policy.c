@@ -1,4 +1,4 @@
-/* Measuring: how many decisions a second, and where the time goes. */
+/* Measuring: how many decisions per second, and where the time goes. */
 #include "invit_lab.h"
 #include "base/clock.h"
 #include "base/parallel.h"

@@ -17,7 +17,7 @@ typedef struct inv_canvas {
 typedef struct inv_page {
     const char *path; /* gives the kind by its ending, and is what messages call it */
     double width, height;
-    double scale; /* PNG pixels a point */
+    double scale; /* PNG pixels per point */
     invit_status (*draw)(void *context, inv_canvas *c, invit_error *err);
     void *context;
 } inv_page;

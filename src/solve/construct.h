@@ -1,6 +1,6 @@
 /* Constructions without the policy, by name, and the one that fits into the time there is. */
-#ifndef INVIT_SOLVE_QUICK_H
-#define INVIT_SOLVE_QUICK_H
+#ifndef INVIT_SOLVE_CONSTRUCT_H
+#define INVIT_SOLVE_CONSTRUCT_H
 
 #include "base/limits.h"
 #include "problem/problem.h"
@@ -16,7 +16,7 @@ invit_status inv_construct_within(const invit_instance *p, uint64_t seed, const 
                                   invit_solution **out, invit_construct *how, invit_error *err);
 /* The best construction without the policy that ends well before the limits: greedy or savings, else a space-filling
  * curve. *how says which it was. */
-invit_status inv_construct_quick(const invit_instance *p, const inv_limits *limits, uint64_t seed,
-                                 invit_solution **out, invit_construct *how, invit_error *err);
+invit_status inv_construct_in_time(const invit_instance *p, const inv_limits *limits, uint64_t seed,
+                                   invit_solution **out, invit_construct *how, invit_error *err);
 
 #endif

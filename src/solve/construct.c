@@ -1,4 +1,4 @@
-#include "solve/quick.h"
+#include "solve/construct.h"
 
 #include "base/clock.h"
 #include "search/improve.h"
@@ -93,8 +93,8 @@ enum { SMALL = 2000 }; /* nodes for which the better construction takes some mil
 
 /* On larger instances the curve comes first: it is there in no time, and how long it took says how fast this
  * machine is right now. */
-invit_status inv_construct_quick(const invit_instance *p, const inv_limits *limits, uint64_t seed,
-                                 invit_solution **out, invit_construct *how, invit_error *err)
+invit_status inv_construct_in_time(const invit_instance *p, const inv_limits *limits, uint64_t seed,
+                                   invit_solution **out, invit_construct *how, invit_error *err)
 {
     bool tsp = p->problem == INVIT_TSP;
     double times_longer = tsp ? 10 : 60; /* measured on 300,000 to 1,000,000 nodes */
