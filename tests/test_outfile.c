@@ -215,6 +215,29 @@ static void a_link_to_nothing_is_refused(void **state)
     assert_int_equal(entries(), 1);
 }
 
+/* Root may write everything, so somebody else tries, in a folder that everybody may write to. */
+static void a_protected_file_is_not_replaced(void **state)
+{
+    (void)state;
+    enum { NOBODY = 65534 };
+    int made = open(in_directory("a"), O_WRONLY | O_CREAT, 0444);
+    assert_true(made >= 0);
+    close(made);
+    assert_int_equal(chmod(directory, 0777), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        inv_outfile *f;
+        if (getuid() == 0 && setuid(NOBODY) != 0) _exit(2);
+        if (inv_outfile_open(in_directory("b"), &f, NULL) != INVIT_OK) _exit(3); /* beside it they may */
+        inv_outfile_abandon(f);
+        _exit(inv_outfile_open(in_directory("a"), &f, NULL) == INVIT_ERR_IO ? 0 : 4);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(entries(), 1);
+}
+
 static void bad_paths_are_named(void **state)
 {
     (void)state;
@@ -230,11 +253,17 @@ int main(void)
 {
 #define WITH_DIRECTORY(f) cmocka_unit_test_setup_teardown(f, make_directory, remove_directory)
     const struct CMUnitTest tests[] = {
-        WITH_DIRECTORY(a_killed_process_leaves_nothing), WITH_DIRECTORY(a_link_to_nothing_is_refused),
-        WITH_DIRECTORY(appears_only_when_closed),        WITH_DIRECTORY(abandoned_output_leaves_the_old_file),
-        WITH_DIRECTORY(links_and_modes_survive),         WITH_DIRECTORY(large_output_is_whole),
-        cmocka_unit_test(a_full_disk_is_an_error),       WITH_DIRECTORY(a_disk_that_fills_up_leaves_nothing),
-        cmocka_unit_test(a_closed_pipe_is_an_error),     WITH_DIRECTORY(bad_paths_are_named),
+        WITH_DIRECTORY(a_killed_process_leaves_nothing),
+        WITH_DIRECTORY(a_link_to_nothing_is_refused),
+        WITH_DIRECTORY(appears_only_when_closed),
+        WITH_DIRECTORY(abandoned_output_leaves_the_old_file),
+        WITH_DIRECTORY(links_and_modes_survive),
+        WITH_DIRECTORY(large_output_is_whole),
+        cmocka_unit_test(a_full_disk_is_an_error),
+        WITH_DIRECTORY(a_disk_that_fills_up_leaves_nothing),
+        cmocka_unit_test(a_closed_pipe_is_an_error),
+        WITH_DIRECTORY(bad_paths_are_named),
+        WITH_DIRECTORY(a_protected_file_is_not_replaced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
