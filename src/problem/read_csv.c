@@ -5,6 +5,7 @@
  * ends; decimal commas where commas do not separate; rows of nothing but delimiters do not count. */
 #include "problem/read.h"
 
+#include "base/hash.h"
 #include "base/number.h"
 #include "problem/csv_columns.h"
 #include "problem/stop_table.h"
@@ -447,10 +448,8 @@ static invit_status keep_line(csv *c, const char *p, size_t n, int64_t line, inv
         c->line_room = room;
     }
     while (n > 0 && inv_is_blank(p[n - 1]) && p[n - 1] != c->delimiter) n--;
-    uint64_t hash = 14695981039346656037u;
-    for (size_t k = 0; k < n; k++) hash = (hash ^ (unsigned char)p[k]) * 1099511628211u;
     c->line[i] = line < INT32_MAX ? (int32_t)line : INT32_MAX;
-    c->hash[i] = hash;
+    c->hash[i] = inv_hash_bytes(INV_HASH_START, p, n);
     return INVIT_OK;
 }
 

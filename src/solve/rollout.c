@@ -1,5 +1,9 @@
 /* The rollout engine. Each thread holds a few slots; a slot is one rollout on its way (with beam search: its
  * beam). A step of a thread looks at all its walks, asks the policy about them in one batch, and moves them.
+ *
+ * Training and measuring have a loop of their own (lab/train/method/rollout.c), of twenty lines: walks of many
+ * instances that begin and end together, without beams, deadlines and slots that are filled again. What the two
+ * share is below them: inv_forced_move, inv_sample, inv_likeliest, inv_candidate_node.
  */
 #include "solve/rollout.h"
 

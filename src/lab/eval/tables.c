@@ -85,7 +85,7 @@ void inv_report_partial(struct invit_report *r, const invit_error *why)
 void inv_table_column(inv_table *t, const char *name, bool right)
 {
     if (!t) return;
-    inv_column *bigger = realloc(t->column, (size_t)(t->columns + 1) * sizeof *bigger);
+    inv_heading *bigger = realloc(t->column, (size_t)(t->columns + 1) * sizeof *bigger);
     char *copy = strdup(name);
     if (bigger) t->column = bigger;
     if (!bigger || !copy) {
@@ -93,7 +93,7 @@ void inv_table_column(inv_table *t, const char *name, bool right)
         t->failed = true;
         return;
     }
-    t->column[t->columns++] = (inv_column){copy, right};
+    t->column[t->columns++] = (inv_heading){copy, right};
 }
 
 static void add_cell(inv_table *t, inv_cell c)

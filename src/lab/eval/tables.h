@@ -17,10 +17,10 @@ typedef struct inv_cell {
     bool is_number;
 } inv_cell;
 
-typedef struct inv_column {
+typedef struct inv_heading {
     char *name;
     bool right; /* numbers stand on the right, names on the left */
-} inv_column;
+} inv_heading;
 
 /* How a table is drawn: y over x, one line for each value of column `line`, one panel for each combination of
  * the other columns before x. */
@@ -34,7 +34,7 @@ typedef struct inv_table {
     char *title;
     char *note; /* below the table: units, sources; NULL: none */
     int32_t columns, rows, cells, room;
-    inv_column *column;
+    inv_heading *column;
     inv_cell *cell; /* [rows][columns], the last row perhaps incomplete */
     uint8_t *rule;  /* [rows + 1]: a line is drawn above row r */
     int32_t rules_room;

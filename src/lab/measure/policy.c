@@ -100,7 +100,7 @@ static invit_status measure(lane *l, invit_error *err)
 {
     bench *b = l->b;
     inv_roller *r = &l->roller;
-    inv_rollout o = {.policy = l->policy, .config = b->config, .walk = l->walk, .count = l->count};
+    inv_roll_options o = {.policy = l->policy, .config = b->config, .walk = l->walk, .count = l->count};
     double view = 0, wall = 0, cpu = 0;
     int64_t decisions = 0;
     for (int64_t step = 0; wall < b->seconds; step++) {

@@ -94,7 +94,7 @@ static invit_status draw_group(inv_imitation *m, inv_lane *lane, int32_t *count,
     return INVIT_OK;
 }
 
-static invit_status roll(inv_imitation *m, inv_lane *lane, const inv_rollout *o, invit_error *err)
+static invit_status roll(inv_imitation *m, inv_lane *lane, const inv_roll_options *o, invit_error *err)
 {
     int64_t decisions = 0;
     INV_CHECK(inv_roll(&m->group.roller, o, &decisions, err));
@@ -112,7 +112,7 @@ static invit_status roll_in(inv_imitation *m, inv_lane *lane, int32_t count, inv
         m->limit[i] = own ? 1 + (int32_t)inv_rng_below(&lane->rng, (uint32_t)most) : 0;
         inv_group_start(&m->group, i, &lane->rng);
     }
-    inv_rollout o = {m->roll, &m->task->config, m->group.walk, count, .limit = m->limit};
+    inv_roll_options o = {m->roll, &m->task->config, m->group.walk, count, .limit = m->limit};
     return roll(m, lane, &o, err);
 }
 
@@ -124,7 +124,7 @@ void inv_start_tours(inv_imitation *m, inv_lane *lane, int32_t count)
 invit_status inv_roll_tours(inv_imitation *m, inv_lane *lane, int32_t count, inv_policy *policy,
                             const inv_watcher *watcher, invit_error *err)
 {
-    inv_rollout o = {policy, &m->task->config, m->group.walk, count, .watcher = watcher};
+    inv_roll_options o = {policy, &m->task->config, m->group.walk, count, .watcher = watcher};
     return roll(m, lane, &o, err);
 }
 

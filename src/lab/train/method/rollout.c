@@ -43,7 +43,7 @@ bool inv_open(const float *logp, int32_t candidates)
     return open > 1;
 }
 
-int32_t inv_roll_look(inv_roller *r, const inv_rollout *o, int32_t step)
+int32_t inv_roll_look(inv_roller *r, const inv_roll_options *o, int32_t step)
 {
     int32_t moved = 0;
     r->asked = 0;
@@ -61,7 +61,7 @@ int32_t inv_roll_look(inv_roller *r, const inv_rollout *o, int32_t step)
     return moved;
 }
 
-invit_status inv_roll_move(inv_roller *r, const inv_rollout *o, invit_error *err)
+invit_status inv_roll_move(inv_roller *r, const inv_roll_options *o, invit_error *err)
 {
     const inv_watcher *watcher = o->watcher;
     for (int32_t a = 0; a < r->asked; a++) {
@@ -76,7 +76,7 @@ invit_status inv_roll_move(inv_roller *r, const inv_rollout *o, invit_error *err
     return INVIT_OK;
 }
 
-invit_status inv_roll(inv_roller *r, const inv_rollout *o, int64_t *decisions, invit_error *err)
+invit_status inv_roll(inv_roller *r, const inv_roll_options *o, int64_t *decisions, invit_error *err)
 {
     for (int32_t step = 0;; step++) {
         int32_t moved = inv_roll_look(r, o, step);

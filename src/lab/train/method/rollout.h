@@ -34,7 +34,7 @@ typedef struct inv_sampling {
 
 /* The policy moves each of the started walks for at most limit[i] steps (NULL: to the end), greedily or, with
  * `sampling`, at random. `sampling` and `watcher` may be NULL. */
-typedef struct inv_rollout {
+typedef struct inv_roll_options {
     inv_policy *policy;
     const inv_config *config;
     inv_walk **walk;
@@ -42,13 +42,13 @@ typedef struct inv_rollout {
     const int32_t *limit;
     const inv_sampling *sampling;
     const inv_watcher *watcher;
-} inv_rollout;
+} inv_roll_options;
 /* *decisions grows by the number of moves. */
-invit_status inv_roll(inv_roller *r, const inv_rollout *o, int64_t *decisions, invit_error *err);
+invit_status inv_roll(inv_roller *r, const inv_roll_options *o, int64_t *decisions, invit_error *err);
 /* One step of it, in parts, for those who measure: inv_roll_look makes forced moves, collects the states of the other walks and
  * returns how many walks are still under way; then the policy is asked about r->asked states, and inv_roll_move moves. */
-int32_t inv_roll_look(inv_roller *r, const inv_rollout *o, int32_t step);
-invit_status inv_roll_move(inv_roller *r, const inv_rollout *o, invit_error *err);
+int32_t inv_roll_look(inv_roller *r, const inv_roll_options *o, int32_t step);
+invit_status inv_roll_move(inv_roller *r, const inv_roll_options *o, invit_error *err);
 /* Leaves only `keep` and the candidates that are not less likely than `min_p`, with their chances among
  * these.
  */

@@ -110,11 +110,11 @@ static invit_status evaluate(inv_evaluator *v, inv_evaluation *e, int32_t from, 
     inv_rng choice;
     inv_rng_init(&choice, e->seed, UINT64_MAX - (uint64_t)from);
     inv_sampling sampling = {&choice, task->o->min_p};
-    inv_rollout o = {.policy = v->policy[e->of],
-                     .config = &task->config,
-                     .walk = v->group.walk,
-                     .count = count,
-                     .sampling = alike ? &sampling : NULL};
+    inv_roll_options o = {.policy = v->policy[e->of],
+                          .config = &task->config,
+                          .walk = v->group.walk,
+                          .count = count,
+                          .sampling = alike ? &sampling : NULL};
     INV_TRY(inv_roll(&v->group.roller, &o, &decisions, err));
     for (int32_t i = from, at = 0; i < to; i++) {
         e->best[i] = INFINITY;
