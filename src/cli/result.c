@@ -101,11 +101,11 @@ static const char *not_asked(const invit_instance *p)
 {
     bool matrix = invit_instance_array(p, "distances") != NULL;
     if (invit_instance_get(p, "policy") != 0) return NULL;
-    return invit_instance_array(p, "earliest")                ? "not asked: time windows"
-           : invit_instance_array(p, "freeze")                ? "not asked: frozen beginnings"
-           : invit_instance_get(p, "has_coords") == 0         ? "not asked: no coordinates"
-           : invit_instance_problem(p) == INVIT_TSP && matrix ? "not asked: a matrix of distances"
-                                                              : "not asked: a path";
+    if (invit_instance_array(p, "earliest")) return "not asked: time windows";
+    if (invit_instance_array(p, "freeze")) return "not asked: frozen beginnings";
+    if (invit_instance_get(p, "has_coords") == 0) return "not asked: no coordinates";
+    if (invit_instance_problem(p) == INVIT_TSP && matrix) return "not asked: a matrix of distances";
+    return "not asked: a path";
 }
 
 void cli_result_json(const cli_result *r)
@@ -117,7 +117,7 @@ void cli_result_json(const cli_result *r)
     double best;
     cli_json j = cli_json_to(stdout);
     cli_json_open(&j, NULL, '{');
-    cli_json_string(&j, "problem", tsp ? "tsp" : "cvrp");
+    cli_json_string(&j, "problem", inv_problem_name(invit_instance_problem(p)));
     cli_json_string(&j, "name", invit_instance_name(p));
     cli_json_int(&j, "nodes", invit_instance_nodes(p));
     cli_json_number(&j, "length", get(solution, "length"));

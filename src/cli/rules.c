@@ -20,7 +20,8 @@ static invit_status freeze(const char *path, invit_instance *p, invit_error *err
     for (int32_t r = 0; status == INVIT_OK && r < invit_solution_routes(s); r++) {
         int32_t count;
         const int32_t *node = invit_solution_route(s, r, &count);
-        for (int32_t i = 0; i < count; i++) before[node[i]] = i > 0 ? node[i - 1] : cvrp ? 0 : node[i];
+        if (count > 0) before[node[0]] = cvrp ? 0 : node[0];
+        for (int32_t i = 1; i < count; i++) before[node[i]] = node[i - 1];
     }
     if (status == INVIT_OK) status = invit_instance_set_array(p, "freeze", before, n, err);
     free(before);

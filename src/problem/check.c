@@ -176,7 +176,8 @@ static double speed_of(const invit_instance *p)
 {
     double speed = invit_instance_get(p, "speed");
     bool globe = invit_instance_metric(p) == INVIT_HAVERSINE && !invit_instance_array(p, "distances");
-    return isnan(speed) ? 1 : globe ? speed * 1000 / 60 : speed;
+    if (isnan(speed)) return 1;
+    return globe ? speed * 1000 / 60 : speed;
 }
 
 static facts look_up(const invit_instance *p)

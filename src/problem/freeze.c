@@ -91,7 +91,8 @@ invit_status inv_freeze_routes(invit_instance *p, const invit_solution *s, invit
             if (!isnan(before[v]))
                 status =
                     inv_fail(err, INVIT_ERR_INPUT, "freeze: %s is named twice", inv_node_text(p, v, node));
-            before[v] = i > s->start[r] ? s->nodes[i - 1] : p->problem == INVIT_CVRP ? 0 : v;
+            int32_t first = p->problem == INVIT_CVRP ? 0 : v;
+            before[v] = i > s->start[r] ? s->nodes[i - 1] : first;
         }
     if (status == INVIT_OK) status = inv_set_freeze(p, before, err);
     free(before);

@@ -182,7 +182,7 @@ invit_status inv_write_json(inv_outfile *f, const invit_instance *p, invit_error
     size_t n = (size_t)p->n;
     inv_outfile_puts(f, "{\"name\": ");
     put_string(f, p->name);
-    inv_outfile_printf(f, ",\n \"problem\": \"%s\"", p->problem == INVIT_CVRP ? "cvrp" : "tsp");
+    inv_outfile_printf(f, ",\n \"problem\": \"%s\"", inv_problem_name(p->problem));
     INV_CHECK(put_nodes(f, p, err));
     if (p->labels) {
         inv_outfile_puts(f, ",\n \"labels\": [");

@@ -80,7 +80,11 @@ static void fill(model *m)
             m->distance[(size_t)i * all + (size_t)j] = i == j ? 0 : 4 * apart;
             m->distance[(size_t)(n + i) * all + (size_t)(n + j)] = i == j ? 0 : 4 * apart;
         }
-    m->offset = m->split ? n * apart : one_end ? far : 0;
+    m->offset = 0;
+    if (m->split)
+        m->offset = n * apart;
+    else if (one_end)
+        m->offset = far;
 }
 
 /* ---- tours there and back ------------------------------------------------------------------------ */
@@ -330,9 +334,14 @@ done:
 /* From the start to the nearest one not visited, the end last. */
 static void nearest(const invit_instance *p, int32_t *order)
 {
-    int32_t n = p->n, start = p->rules ? p->rules->start : -1, end = p->rules ? p->rules->end : -1;
+    int32_t n = p->n, start = -1, end = -1;
+    if (p->rules) {
+        start = p->rules->start;
+        end = p->rules->end;
+    }
     for (int32_t i = 0; i < n; i++) order[i] = i;
-    int32_t first = start >= 0 ? start : end == 0 && n > 1 ? 1 : 0, last = n;
+    int32_t first = end == 0 && n > 1 ? 1 : 0, last = n;
+    if (start >= 0) first = start;
     order[first] = 0;
     order[0] = first;
     if (end >= 0 && end != first) {

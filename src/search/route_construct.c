@@ -49,7 +49,8 @@ static invit_status insert(inv_route_part *q, const inv_route_options *o, int32_
 {
     static const inv_route_order orders[] = {INV_ROUTE_FAR,    INV_ROUTE_OPENS,  INV_ROUTE_RANDOM,
                                              INV_ROUTE_NARROW, INV_ROUTE_CLOSES, INV_ROUTE_DEMAND};
-    int count = q->n > SEVERAL ? 1 : q->windows ? 5 : 3, best = -1;
+    int count = q->windows ? 5 : 3, best = -1;
+    if (q->n > SEVERAL) count = 1;
     double best_length = INFINITY;
     int32_t best_routes = 0, who = 0;
     for (int i = 0; i <= count; i++) { /* the best one once more at the end */

@@ -42,9 +42,8 @@ void call_download(request *r)
     } else if (kind == 4) {
         serve_error(r, 422, "\"format\" must be json, solution, geojson, csv or svg");
     } else {
-        const char *ending = kinds[kind].ending                                      ? kinds[kind].ending
-                             : invit_instance_problem(job_instance(j)) == INVIT_CVRP ? "sol"
-                                                                                     : "tour";
+        const char *ending = kinds[kind].ending;
+        if (!ending) ending = invit_instance_problem(job_instance(j)) == INVIT_CVRP ? "sol" : "tour";
         invit_error err = {.message = "out of memory"};
         char *text = NULL;
         invit_status status = write_solution(j, s, ending, &text, &length, &err);

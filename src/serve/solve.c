@@ -2,6 +2,7 @@
 #include "base/longitude.h"
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "base/names.h"
 #include "base/options.h"
 #include "base/parallel.h"
 #include "serve/memory.h"
@@ -184,13 +185,13 @@ static solve_figures figures_of(const invit_solution *s)
 static json_t *describe(const job *j, const invit_solution *s, const solve_figures *found, const char *model)
 {
     const job_request *q = job_get_request(j);
-    bool tsp = invit_instance_problem(q->instance) == INVIT_TSP;
-    json_t *o =
-        json_pack("{s:s, s:s, s:s, s:I, s:f, s:f}", "id", job_id(j), "problem", tsp ? "tsp" : "cvrp", "name",
-                  invit_instance_name(q->instance), "nodes", (json_int_t)invit_instance_nodes(q->instance),
-                  "length", found->length, "length_exact", found->length_exact);
+    invit_problem problem = invit_instance_problem(q->instance);
+    json_t *o = json_pack("{s:s, s:s, s:s, s:I, s:f, s:f}", "id", job_id(j), "problem",
+                          inv_problem_name(problem), "name", invit_instance_name(q->instance), "nodes",
+                          (json_int_t)invit_instance_nodes(q->instance), "length", found->length,
+                          "length_exact", found->length_exact);
     json_t *routes = wire_write_routes(s);
-    if (tsp) { /* node numbers from 1, as TSPLIB counts */
+    if (problem == INVIT_TSP) { /* node numbers from 1, as TSPLIB counts */
         json_t *tour = json_array(), *node;
         size_t i;
         json_array_foreach(json_array_get(routes, 0), i, node)

@@ -142,7 +142,7 @@ static int count_rounds(const inv_spread *s)
     if (s->o.iterations >= 0) return STEP_ROUNDS;
     double work = (s->deadline - inv_now()) * s->ranks * s->o.threads;
     double rounds = floor(work / (WORTH_A_ROUND * s->p->n));
-    return rounds < 2 ? 2 : rounds > MOST_ROUNDS ? MOST_ROUNDS : (int)rounds;
+    return (int)fmin(fmax(rounds, 2), MOST_ROUNDS);
 }
 
 /* A start that the caller has, or constructs in another way than by cells. */

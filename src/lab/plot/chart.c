@@ -191,7 +191,9 @@ static bool draw_legend_above(cairo_t *cr, const inv_chart *c, const axis *ax, c
             width += inv_drawn_width(cr, LEGEND_TEXT, false, c->series[s].name) + SAMPLE + 22;
     bool beside_label = c->y_label && width + label <= room, beside_title = c->title && width + title <= room;
     if (!beside_label && !beside_title) return false;
-    double x = ax->to - width, y = ay->to - (beside_label ? 9 : c->y_label ? 28 : 16);
+    double x = ax->to - width, above = c->y_label ? 28 : 16;
+    if (beside_label) above = 9;
+    double y = ay->to - above;
     for (int s = 0; s < c->series_count; s++) {
         if (!c->series[s].name) continue;
         draw_sample(cr, &c->series[s], x, y);

@@ -408,7 +408,8 @@ invit_status invit_plot_runs(const char *const *runs, int count, const char *pat
     }
     char title[128];
     base_name(runs[0], title, sizeof title);
-    it.title = o.title ? o.title : count == 1 ? title : "Training runs";
+    it.title = count == 1 ? title : "Training runs";
+    if (o.title) it.title = o.title;
     inv_page paper = {path,        o.width, shown * PANEL_HEIGHT + 2 * MARGIN + 30, o.scale > 0 ? o.scale : 2,
                       draw_panels, &it};
     status = inv_page_write(&paper, NULL, err);

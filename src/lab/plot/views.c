@@ -1,6 +1,7 @@
 /* One decision of the policy as a picture: the partial tour, the nested views as discs around the node last
  * visited, and the candidates' probabilities as colours. Left the whole instance, right what the policy looks
  * at. */
+#include "base/names.h"
 #include "invit_lab.h"
 #include "lab/plot/map.h"
 
@@ -255,14 +256,13 @@ static void draw_header(const scene *s, cairo_t *cr, const char *title)
 {
     char text[256], buffer[32];
     bool cvrp = s->p->problem == INVIT_CVRP;
+    if (!title) title = s->p->name[0] ? s->p->name : "INViT, one decision";
     inv_set_color(cr, inv_ink, 1);
-    inv_draw_text(cr, MARGIN, 28, 0, 17, true,
-                  title           ? title
-                  : s->p->name[0] ? s->p->name
-                                  : "INViT, one decision");
-    snprintf(text, sizeof text, "%s · %s %s · decision %lld: from node %d to %s %d", cvrp ? "CVRP" : "TSP",
-             inv_grouped(s->p->n - cvrp, buffer), cvrp ? "customers" : "nodes", (long long)s->step->step,
-             (int)s->step->last, cvrp && s->step->chosen == 0 ? "the depot," : "node", (int)s->step->chosen);
+    inv_draw_text(cr, MARGIN, 28, 0, 17, true, title);
+    snprintf(text, sizeof text, "%s · %s %s · decision %lld: from node %d to %s %d",
+             inv_problem_title(s->p->problem), inv_grouped(s->p->n - cvrp, buffer),
+             cvrp ? "customers" : "nodes", (long long)s->step->step, (int)s->step->last,
+             cvrp && s->step->chosen == 0 ? "the depot," : "node", (int)s->step->chosen);
     inv_set_color(cr, inv_grey, 1);
     inv_draw_text(cr, MARGIN, 47, 0, 11.5, false, text);
 }
