@@ -152,10 +152,29 @@ static void take_picture(const inv_cvrp_part *q, picture *p)
     p->length = q->length;
 }
 
+/* Undone, everything is as in the picture. */
+static void undo(inv_cvrp_part *q, const picture *before)
+{
+    static picture after;
+    inv_cvrp_undo(q);
+    q->length = before->length;
+    assert_sound(q);
+    take_picture(q, &after);
+    assert_memory_equal(before, &after, sizeof after);
+}
+
+static void keep_or_undo(inv_cvrp_part *q, bool keep, const picture *before)
+{
+    if (keep)
+        inv_cvrp_keep(q);
+    else
+        undo(q, before);
+}
+
 static void changes_agree_with_recomputation_and_are_undone(void **state)
 {
     (void)state;
-    static picture before, after;
+    static picture before;
     inv_cvrp_part q = {0};
     inv_rng rng;
     inv_rng_init(&rng, 4, 2);
@@ -173,11 +192,7 @@ static void changes_agree_with_recomputation_and_are_undone(void **state)
                 if (q.length < q.best_length) inv_cvrp_remember_best(&q);
                 continue;
             }
-            inv_cvrp_undo(&q);
-            q.length = before.length;
-            assert_sound(&q);
-            take_picture(&q, &after);
-            assert_memory_equal(&before, &after, sizeof before);
+            undo(&q, &before);
         }
     }
     inv_cvrp_part_destroy(&q);
@@ -186,7 +201,7 @@ static void changes_agree_with_recomputation_and_are_undone(void **state)
 static void local_search_only_shortens(void **state)
 {
     (void)state;
-    static picture before, after;
+    static picture before;
     inv_cvrp_part q = {0};
     inv_rng rng;
     int shorter = 0;
@@ -206,14 +221,7 @@ static void local_search_only_shortens(void **state)
             assert_true(q.length <= length);
             shorter += q.length < length;
             assert_sound(&q);
-            if (i % 2) {
-                inv_cvrp_keep(&q);
-                continue;
-            }
-            inv_cvrp_undo(&q);
-            q.length = before.length;
-            take_picture(&q, &after);
-            assert_memory_equal(&before, &after, sizeof before);
+            keep_or_undo(&q, i % 2, &before);
         }
     }
     assert_true(shorter > 1000);
@@ -266,7 +274,7 @@ static void chains_move_only_to_shorten(void **state)
 static void ejections_make_room_at_the_stated_cost(void **state)
 {
     (void)state;
-    static picture before, after;
+    static picture before;
     inv_cvrp_part q = {0};
     inv_rng rng;
     int found = 0, strings = 0, cheaper = 0;
@@ -300,14 +308,7 @@ static void ejections_make_room_at_the_stated_cost(void **state)
             }
             if (exact) assert_true(fabs(q.length - length - e.added) < 1e-9);
             assert_sound(&q);
-            if (i % 2) {
-                inv_cvrp_keep(&q);
-                continue;
-            }
-            inv_cvrp_undo(&q);
-            q.length = before.length;
-            take_picture(&q, &after);
-            assert_memory_equal(&before, &after, sizeof before);
+            keep_or_undo(&q, i % 2, &before);
         }
     }
     assert_true(found > 3000);
