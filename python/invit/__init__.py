@@ -28,7 +28,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tupl
 
 from ._decisions import Decision, decisions
 from ._instance import _UINT64, Coords, Instance, _whole, generate, read
-from ._library import BETTER_FN, PROGRESS_FN, STATUS_IO, Control, InvitError, OptionRow, call, lib
+from ._library import BETTER_FN, PROGRESS_FN, STATUS_IO, Control, InvitError, OptionRow, call, lib, solver_options
 from ._model import Model
 from ._progress import Bar, Progress
 from ._solution import Check, Route, Solution, StopTime, _handle, _routes, as_routes, check
@@ -231,16 +231,13 @@ def _run(instance: Instance, model: Optional[Model], texts: Dict[str, str], star
     # without a callback of the user's there is one too: Python looks at signals only when Python code runs
     control = Control(cancel=c.pointer(cancel), progress=PROGRESS_FN(on_progress))
     better = BETTER_FN(on_solution)
-    handle, out = lib.invit_options_create(), c.c_void_p()
-    if not handle:
-        raise MemoryError
+    out = c.c_void_p()
     try:
-        for name, text in texts.items():
-            call("invit_options_set", handle, name.encode(), text.encode())
-        lib.invit_options_set_control(handle, c.byref(control))
-        if progress is not None:
-            lib.invit_options_set_better(handle, better, None, True)
         with contextlib.ExitStack() as stack:
+            handle = stack.enter_context(solver_options(texts))
+            lib.invit_options_set_control(handle, c.byref(control))
+            if progress is not None:
+                lib.invit_options_set_better(handle, better, None, True)
             if start is not None:
                 begin = stack.enter_context(_handle(as_routes(instance, start)))
                 lib.invit_options_set_start(handle, begin)
@@ -256,7 +253,6 @@ def _run(instance: Instance, model: Optional[Model], texts: Dict[str, str], star
             raise raised[0] from None
         raise
     finally:
-        lib.invit_options_destroy(handle)
         lib.invit_solution_destroy(out)
     return Solution(instance, routes, found["length"], found["length_exact"], int(found["rollouts"]),
                     int(found["decisions"]), found["constructed"], found["seconds_total"])

@@ -9,7 +9,7 @@ from typing import Any, Iterator, List, Optional, Union
 
 from ._background import Background
 from ._instance import _UINT64, Instance, _whole
-from ._library import STEP_FN, Control, InvitError, call, lib
+from ._library import STEP_FN, Control, InvitError, call, lib, solver_options
 from ._model import Model
 from ._picture import COLOURS, Map
 
@@ -118,17 +118,13 @@ def _watch(instance: Instance, model: Model, texts: Any) -> Iterator[Decision]:
                                        s.chosen, further, s.visited, instance, order))
 
         control, step = Control(cancel=c.pointer(background.cancel)), STEP_FN(on_step)
-        handle, out = lib.invit_options_create(), c.c_void_p()
-        if not handle:
-            raise MemoryError
+        out = c.c_void_p()
         try:
-            for name, text in texts.items():
-                call("invit_options_set", handle, name.encode(), text.encode())
-            lib.invit_options_set_control(handle, c.byref(control))
-            lib.invit_options_set_step(handle, step, None)
-            call("invit_solve", instance._handle, model._handle, handle, c.byref(out))
+            with solver_options(texts) as handle:
+                lib.invit_options_set_control(handle, c.byref(control))
+                lib.invit_options_set_step(handle, step, None)
+                call("invit_solve", instance._handle, model._handle, handle, c.byref(out))
         finally:
-            lib.invit_options_destroy(handle)
             lib.invit_solution_destroy(out)
 
     return iter(Background(work, AHEAD))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes as c
 import ctypes.util
 import os
 import shutil
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Dict, Iterator, Optional
 
 STATUS_OK = 0
 PROBLEMS = ("tsp", "cvrp")
@@ -194,6 +195,20 @@ declare(lib, _PROTOTYPES)
 _libc = c.CDLL(None)
 _libc.free.restype, _libc.free.argtypes = None, [c.c_void_p]
 free = _libc.free
+
+
+@contextlib.contextmanager
+def solver_options(texts: Dict[str, str]) -> Iterator[int]:
+    """The solver's options, set by name; freed at the end."""
+    handle = lib.invit_options_create()
+    if not handle:
+        raise MemoryError
+    try:
+        for name, text in texts.items():
+            call("invit_options_set", handle, name.encode(), text.encode())
+        yield handle
+    finally:
+        lib.invit_options_destroy(handle)
 
 
 def call(name: str, *arguments: object, library: Any = lib) -> None:

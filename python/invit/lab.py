@@ -22,8 +22,7 @@ from ._background import Background
 from ._instance import _INT32, _UINT64, _choose, _whole
 from ._lab_library import (METHODS, MOST_VIEWS, SETS, STORAGE, TABLES, EvalOptions, TrainOptionRow, TrainOptions,
                            TrainResult, call, lab)
-from ._library import DISTRIBUTIONS, PROBLEMS, PROGRESS_FN, STATUS_CANCELLED, Control, InvitError, free, lib
-from ._library import call as call_core
+from ._library import DISTRIBUTIONS, PROBLEMS, PROGRESS_FN, STATUS_CANCELLED, Control, InvitError, free, solver_options
 from ._model import Model
 from ._picture import table
 from ._progress import Bar, Progress
@@ -424,23 +423,19 @@ def evaluate(what: Union[str, PathLike, Sequence[PathLike]] = "msvdrp", model: A
 
 
 def _evaluate(o: EvalOptions, files: Optional[List[PathLike]], texts: Dict[str, str], control: Control) -> Report:
-    out, failures, handle = c.c_void_p(), c.c_int32(), lib.invit_options_create()
-    if not handle:
-        raise MemoryError
+    out, failures = c.c_void_p(), c.c_int32()
     try:
-        for name, text in texts.items():
-            call_core("invit_options_set", handle, name.encode(), text.encode())
-        o.solve, o.control = handle, c.pointer(control)
         try:
-            if files is None:
-                call("invit_eval_msvdrp", c.byref(o), c.byref(out), c.byref(failures))
-            else:
-                paths = (c.c_char_p * max(1, len(files)))(*(os.fsencode(path) for path in files))
-                call("invit_eval_files", c.byref(o), paths, len(files), c.byref(out), c.byref(failures))
+            with solver_options(texts) as handle:
+                o.solve, o.control = handle, c.pointer(control)
+                if files is None:
+                    call("invit_eval_msvdrp", c.byref(o), c.byref(out), c.byref(failures))
+                else:
+                    paths = (c.c_char_p * max(1, len(files)))(*(os.fsencode(path) for path in files))
+                    call("invit_eval_files", c.byref(o), paths, len(files), c.byref(out), c.byref(failures))
         except InvitError as error:
             if error.status != STATUS_CANCELLED or not out:
                 raise
         return _report(out, failures.value)
     finally:
         lab.invit_report_destroy(out)
-        lib.invit_options_destroy(handle)
