@@ -113,9 +113,10 @@ static void a_lost_rank_leaves_the_best_so_far(void **state)
     assert_int_equal(alone("gen tsp -n 20000 -s 4 -o lost.tsp -q"), 0);
     char command[2048];
     snprintf(command, sizeof command,
-             "cd %s && { " MPIRUN " 2 '%s' solve lost.tsp -c greedy --time 12 --threads 1 -o lost.tour -q & "
-             "sleep 5; pkill -9 -n -f 'solve lost.ts[p]'; wait $!; } 2>&1",
-             folder, TEST_BINARY);
+             "cd %s && { " MPIRUN
+             " 2 '%s' solve %s/lost.tsp -c greedy --time 12 --threads 1 -o lost.tour -q & "
+             "sleep 5; pkill -9 -n -f 'solve %s/lost.ts[p]'; wait $!; } 2>&1",
+             folder, TEST_BINARY, folder, folder);
     assert_int_not_equal(run(command), 0);
     assert_int_equal(alone("check lost.tsp lost.tour"), 0);
 }
