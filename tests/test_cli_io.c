@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "folder.h"
-#include "shell.h"
+#include "program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,31 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char output[65536];
-
-/* Runs a shell command in which `invit` is the program under test; its output is kept, its exit code
- * returned. */
-static int run(const char *format, ...)
-{
-    char tail[2048], command[4096];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(tail, sizeof tail, format, args);
-    va_end(args);
-    snprintf(command, sizeof command, "exec 2>&1; invit() { '%s' \"$@\"; }; %s", TEST_BINARY, tail);
-    return shell(command, output, sizeof output);
-}
-
-static void expect(int code, const char *text)
-{
-    if (!strstr(output, text)) fail_msg("exit code %d, output '%s', expected '%s'", code, output, text);
-}
-
 static void a_configuration_file_cannot_name_another(void **state)
 {
     (void)state;
     assert_int_equal(run("echo 'config = other' > c; invit gen tsp --config c"), 2);
-    expect(2, "c:1: a configuration file cannot name another one");
+    says("c:1: a configuration file cannot name another one");
     assert_int_equal(run("echo 'confgi = other' > c; invit gen tsp --config c"), 2);
     assert_null(strstr(output, "did you mean"));
 }
@@ -51,7 +31,7 @@ static void the_same_seed_gives_the_same_bytes(void **state)
         run("for d in uniform clustered explosion implosion; do invit gen tsp -n 50 -d $d -c 4 -s 3; "
             "invit gen cvrp -n 50 -d $d -c 4 -s 3; done | cksum"),
         0);
-    expect(0, "2959616844 62662");
+    says("2959616844 62662");
     assert_int_equal(
         run("invit gen tsp -n 500 -c 3 -o a.txt && invit gen tsp -n 500 -c 3 -o b.txt && cmp a.txt b.txt && "
             "invit gen tsp -n 500 -c 3 -s 2 -o b.txt && ! cmp -s a.txt b.txt"),
@@ -62,33 +42,33 @@ static void instances_go_to_files_directories_and_patterns(void **state)
 {
     (void)state;
     assert_int_equal(run("invit gen tsp -n 20 -o one.tsp && grep -c . one.tsp"), 0);
-    expect(0, "26");
+    says("26");
     assert_int_equal(
         run("mkdir d && invit gen cvrp -n 20 -c 3 -o d && ls d | wc -l && grep -h ^NAME d/*i2.vrp"), 0);
-    expect(0, "3\nNAME : cvrp20-uniform-s1-i2");
+    says("3\nNAME : cvrp20-uniform-s1-i2");
     assert_int_equal(run("invit gen tsp -n 20 -c 3 -f tsplib --scale 1000 -o 'case-%%03d.tsp' && ls && grep "
                          "-h EDGE case-002.tsp"),
                      0);
-    expect(0, "case-000.tsp");
-    expect(0, "EUC_2D");
+    says("case-000.tsp");
+    says("EUC_2D");
     assert_int_equal(run("invit gen tsp -n 20 -c 3 -f tsplib -o x.tsp"), 2);
-    expect(2, "need a directory or a pattern");
+    says("need a directory or a pattern");
     assert_int_equal(run("invit gen tsp -n 20 -c 3 -f tsplib -o new/ && ls new | wc -l"), 0);
-    expect(0, "3\n");
+    says("3\n");
     assert_int_equal(run("invit gen cvrp -n 20 -o other/ && ls other"), 0);
-    expect(0, "cvrp20-uniform-s1-i0.vrp\n");
+    says("cvrp20-uniform-s1-i0.vrp\n");
     assert_int_equal(run("invit gen tsp -n 20 -c 3 -o no/where/"), 1);
-    expect(1, "no/where/: cannot create: No such file");
+    says("no/where/: cannot create: No such file");
     assert_int_equal(run("invit gen tsp -n 20 -f msvdrp -o new2/; ls"), 0);
-    expect(0, "MSVDRP sets are one file");
+    says("MSVDRP sets are one file");
     assert_null(strstr(strstr(output, "one file"), "new2"));
     assert_int_equal(run("invit gen tsp -n 20 -c 2 -f tsplib -o 'x-%%s.tsp'"), 1);
-    expect(1, "expected a pattern with one %d");
+    says("expected a pattern with one %d");
     assert_int_equal(run("invit gen tsp -n 0"), 2);
     assert_int_equal(run("invit gen other"), 2);
-    expect(2, "expected tsp, cvrp or msvdrp");
+    says("expected tsp, cvrp or msvdrp");
     assert_int_equal(run("invit gen tsp -o no/such/file"), 1);
-    expect(1, "no/such/file: cannot create");
+    says("no/such/file: cannot create");
 }
 
 /* Lines of one pair each are a list of nodes to every reader. */
@@ -96,9 +76,9 @@ static void single_nodes_are_not_a_list(void **state)
 {
     (void)state;
     assert_int_equal(run("invit gen tsp -n 1 -c 5 -o one.txt"), 2);
-    expect(2, "-f tsplib");
+    says("-f tsplib");
     assert_int_equal(run("invit gen tsp -n 1 -c 5 -f tsplib -o one/ && ls one | wc -l"), 0);
-    expect(0, "5\n");
+    says("5\n");
     assert_int_equal(run("invit gen tsp -n 1 && invit gen cvrp -n 1 -c 2"), 0);
 }
 
@@ -106,13 +86,13 @@ static void a_full_disk_or_a_closed_pipe_is_an_error(void **state)
 {
     (void)state;
     assert_int_equal(run("invit gen tsp -n 10 -o /dev/full"), 1);
-    expect(1, "/dev/full: cannot write: No space left on device");
+    says("/dev/full: cannot write: No space left on device");
     assert_int_equal(run("invit gen tsp -n 10 > /dev/full"), 1);
-    expect(1, "standard output: cannot write");
+    says("standard output: cannot write");
     assert_int_equal(run("invit gen tsp -n 100000 2>message | true; sleep 0.3; cat message"), 0);
-    expect(0, "standard output: cannot write: Broken pipe");
+    says("standard output: cannot write: Broken pipe");
     assert_int_equal(run("(ulimit -f 20; trap '' XFSZ; invit gen tsp -n 100000 -o big.txt); ls"), 0);
-    expect(0, "big.txt: cannot write: File too large");
+    says("big.txt: cannot write: File too large");
     assert_null(strstr(strstr(output, "too large"), "big.txt")); /* and no part of it is left */
 }
 
@@ -122,18 +102,18 @@ static void solutions_are_checked(void **state)
     assert_int_equal(
         run("printf 'TOUR_SECTION\\n1 2 3 -1\\n' > t.tour; invit check '%s/triangle.tsp' t.tour", TEST_DATA),
         0);
-    expect(0, "triangle: feasible, length 12\n");
+    says("triangle: feasible, length 12\n");
     assert_int_equal(run("invit check '%s/triangle.tsp' - --json < t.tour", TEST_DATA), 0);
-    expect(0, "\"feasible\": true");
-    expect(0, "\"length\": 12,");
+    says("\"feasible\": true");
+    says("\"length\": 12,");
     assert_int_equal(run("printf '0,1 1\\n' | invit check '%s/triangle.tsp' -", TEST_DATA), 1);
-    expect(1, "triangle: infeasible: node 2, counted from 0, is not visited");
+    says("triangle: infeasible: node 2, counted from 0, is not visited");
     assert_int_equal(run("printf '0,1,2 99\\n' | invit check '%s/triangle.tsp' -", TEST_DATA), 0);
-    expect(0, "the file claims a length of 99");
+    says("the file claims a length of 99");
     assert_int_equal(
         run("printf '0,1,2 12\\n' | invit check '%s/triangle.tsp' - --metric ceil_2d", TEST_DATA), 0);
     assert_int_equal(run("invit check '%s/triangle.tsp' /no/such", TEST_DATA), 1);
-    expect(1, "/no/such: cannot open");
+    says("/no/such: cannot open");
     assert_int_equal(run("invit check '%s/triangle.tsp'", TEST_DATA), 2);
 }
 
@@ -143,21 +123,20 @@ static void sets_are_checked_line_by_line(void **state)
     run("printf '0,0 3,4 3,0\\n0,0 .|. 3,4 .|. 1 .|. 5\\n0,0 1,0\\n' > set.txt; printf '0,1,2 12 0\\n0,1,0 "
         "10 0\\n1,0 2 0\\n' > set.sol");
     assert_int_equal(run("invit check set.txt set.sol"), 0);
-    expect(0,
-           "set#0: feasible, length 12\nset#1: feasible, length 10, 1 routes\nset#2: feasible, length 2\n");
+    says("set#0: feasible, length 12\nset#1: feasible, length 10, 1 routes\nset#2: feasible, length 2\n");
     assert_int_equal(run("invit check set.txt set.sol --index 1"), 0);
-    expect(0, "set#1: feasible, length 10");
+    says("set#1: feasible, length 10");
     assert_int_equal(run("invit check set.txt set.sol --index 3"), 1);
-    expect(1, "no instance 3: the file holds 3");
+    says("no instance 3: the file holds 3");
     assert_int_equal(run("head -2 set.sol | invit check set.txt -"), 1);
-    expect(1, "expected a solution of instance 2");
+    says("expected a solution of instance 2");
     assert_int_equal(run("(cat set.sol; echo 0,1,2,3,4) | invit check set.txt -"), 1);
-    expect(1, "set#2: feasible");
-    expect(1, ": expected 3 solutions, as many as instances, found more");
+    says("set#2: feasible");
+    says(": expected 3 solutions, as many as instances, found more");
     assert_int_equal(
         run("printf '0,1,2 12\\n2,1,0 12\\n' > two.txt; invit check '%s/triangle.tsp' two.txt", TEST_DATA),
         1);
-    expect(1, "two.txt: expected 1 solution, as many as instances, found more");
+    says("two.txt: expected 1 solution, as many as instances, found more");
     assert_int_equal(run("invit check '%s/triangle.tsp' two.txt --index 0", TEST_DATA), 0);
 }
 
@@ -167,9 +146,9 @@ static void tables_are_checked_on_the_globe(void **state)
     run("printf 'id;lat;lon;demand\\nP;48,8566;2,3522;0\\nB;52,52;13,405;3\\n' > places.csv; printf 'Route "
         "#1: 1\\n' > places.sol");
     assert_int_equal(run("invit check places.csv places.sol --capacity 10"), 0);
-    expect(0, "places: feasible, length 17549");
+    says("places: feasible, length 17549");
     assert_int_equal(run("invit check places.csv places.sol"), 1);
-    expect(1, "places.csv:4: expected the vehicles' capacity");
+    says("places.csv:4: expected the vehicles' capacity");
 }
 
 int main(void)

@@ -7,37 +7,13 @@
 #include <cmocka.h>
 
 #include "folder.h"
-#include "shell.h"
+#include "program.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static char output[65536];
-
-static int run(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static int run(const char *format, ...)
-{
-    char tail[4096], command[8192];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(tail, sizeof tail, format, args);
-    va_end(args);
-    snprintf(command, sizeof command, "exec 2>&1; invit() { '%s' \"$@\"; }; %s", TEST_BINARY, tail);
-    return shell(command, output, sizeof output);
-}
-
-static void must(int code)
-{
-    if (code != 0) fail_msg("exit code %d: %s", code, output);
-}
-
-static void says(const char *text)
-{
-    if (!strstr(output, text)) fail_msg("'%s' does not say '%s'", output, text);
-}
 
 static void does_not_say(const char *text)
 {

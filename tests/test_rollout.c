@@ -8,6 +8,7 @@
 #include "same.h"
 #include "invit_lab.h"
 #include "fewer.h"
+#include "tiny_model.h"
 #include "base/clock.h"
 #include "solve/rollout.h"
 
@@ -20,18 +21,6 @@ typedef struct scene {
     invit_model *model;
     inv_prepared *weights;
 } scene;
-
-static inv_config small_config(invit_problem problem)
-{
-    inv_config c;
-    inv_config_defaults(&c, problem);
-    c.dim = 16;
-    c.ff = 32;
-    c.heads = 2;
-    c.action_k = 5;
-    c.state_k[0] = 9;
-    return c;
-}
 
 static scene set_up_model(const inv_config *c, int64_t size)
 {
@@ -46,7 +35,7 @@ static scene set_up_model(const inv_config *c, int64_t size)
 
 static scene set_up(invit_problem problem, int64_t size)
 {
-    inv_config c = small_config(problem);
+    inv_config c = tiny_config(problem);
     return set_up_model(&c, size);
 }
 
@@ -194,7 +183,7 @@ static void a_wide_beam_keeps_the_deadline(void **state)
 static int32_t greedy_ones(invit_problem problem, int64_t size, bool canonical, bool path, int32_t rollouts)
 {
     invit_instance *p = NULL;
-    inv_config c = small_config(problem);
+    inv_config c = tiny_config(problem);
     inv_rollout_options o = plain(rollouts);
     c.canonical_frame = canonical;
     o.path = path;
@@ -223,7 +212,7 @@ static void canonical_rollouts_from_the_depot_are_one(void **state)
 {
     (void)state;
     for (int canonical = 0; canonical < 2; canonical++) {
-        inv_config c = small_config(INVIT_CVRP);
+        inv_config c = tiny_config(INVIT_CVRP);
         c.canonical_frame = canonical;
         scene s = set_up_model(&c, 60);
         inv_rollout_options o = plain(6);
@@ -342,7 +331,7 @@ static void distances_may_differ_beyond_measure(void **state)
 {
     (void)state;
     for (int problem = 0; problem < 2; problem++) {
-        inv_config c = small_config(problem ? INVIT_CVRP : INVIT_TSP);
+        inv_config c = tiny_config(problem ? INVIT_CVRP : INVIT_TSP);
         c.canonical_frame = true;
         double xy[20] = {[0] = 1, [1] = 1};
         int64_t demand[10];

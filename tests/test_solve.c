@@ -9,6 +9,7 @@
 #include "same.h"
 #include "invit_lab.h"
 #include "fewer.h"
+#include "tiny_model.h"
 #include "base/clock.h"
 #include "policy/model.h"
 #include "problem/problem.h"
@@ -19,14 +20,8 @@
 
 static invit_model *tiny_model(invit_problem problem)
 {
-    inv_config c;
+    inv_config c = tiny_config(problem);
     invit_model *m;
-    inv_config_defaults(&c, problem);
-    c.dim = 16;
-    c.ff = 32;
-    c.heads = 2;
-    c.action_k = 5;
-    c.state_k[0] = 9;
     assert_int_equal(inv_model_create(&c, &m, NULL), INVIT_OK);
     inv_model_randomise(m, 3);
     return m;
