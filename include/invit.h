@@ -141,14 +141,15 @@ INVIT_API invit_status invit_instance_set_array(invit_instance *instance, const 
                                                 const double *values, int64_t count, invit_error *err);
 /* One value, as text: `capacity`; `vehicles` (at most so many routes, or "fewest": fewer routes before shorter ones);
  * `open` ("yes": routes end at their last stop); `start_node`, `end_node` (TSP: a path between them); `max_length`,
- * `max_duration` (travel, waiting and service; "480", "8:00" or "8h"), `max_stops` of a route; `speed` (distance per unit of
- * time; with longitudes and latitudes km/h, and times are minutes); `clock` ("yes": tell times as hh:mm). "none" takes a limit away. What routes need makes a TSP
- * into a CVRP whose depot is the first node. */
+ * `max_duration` (travel, waiting and service; "480", "8:00" or "8h"), `max_stops` of a route; `speed` (distance per unit
+ * of time; with longitudes and latitudes km/h, and times are minutes); `clock` ("yes": times are written as hh:mm).
+ * "none" removes a limit. What only routes have turns a TSP into a CVRP whose depot is the first node. */
 INVIT_API invit_status invit_instance_set(invit_instance *instance, const char *name, const char *value,
                                           invit_error *err);
-/* The value of one of these names, NaN when there is none; and of the arrays and matrices (not of demands), or NULL. Also
- * told: `plain` (1: nothing of all this), `policy` (1: the policy constructs for it), `timed`, `clock` (1: times were given as hh:mm), `has_coords`, `symmetric`,
- * `fewest`, `demand_scale` (what demands were multiplied with), `first_id` (what the file calls node 0). */
+/* The value of one of these names, NaN when there is none; below, the arrays and matrices (not the demands), or NULL.
+ * invit_instance_get also knows, 1 for yes: `plain` (no rules and no matrices), `policy` (the policy can construct for
+ * it), `timed`, `clock` (times were given as hh:mm), `has_coords`, `symmetric`, `fewest`; and `demand_scale` (the factor
+ * that demands were multiplied with), `first_id` (the file's number of node 0). */
 INVIT_API double invit_instance_get(const invit_instance *instance, const char *name);
 INVIT_API const double *invit_instance_array(const invit_instance *instance, const char *name);
 /* INVIT_ERR_INPUT, with the stop and the rule, when no solution can exist: windows that close before they open, a stop that
@@ -203,18 +204,17 @@ typedef struct invit_generate_options {
     int64_t capacity;   /* CVRP: vehicle capacity (50)                               */
     int32_t demand_min; /* CVRP: demands are uniform on demand_min..demand_max (1)   */
     int32_t demand_max; /* (10)                                                      */
-    bool
-        like_library; /* more like the libraries' instances (false). TSP: most nodes move into dense patches, rows and
-                         * grids, as in TSPLIB. CVRP: instead of the above, capacity, demands and depot are drawn as for
-                         * CVRPLIB's X set: routes of 3 to 25 customers, seven kinds of demands, the depot in the
-                         * centre, in a corner or anywhere */
+    /* More like the libraries' instances (false). TSP: most nodes move into dense patches, rows and grids, as in TSPLIB.
+     * CVRP: instead of the above, capacity, demands and depot are drawn as for CVRPLIB's X set: routes of 3 to 25
+     * customers, seven kinds of demands, the depot in the centre, in a corner or anywhere. */
+    bool like_library;
     double route_size; /* CVRP like the library's: customers that fit into a route on average; 0: drawn (0) */
     double reserved[8]; /* 0 */
 } invit_generate_options;
 
 /* Instance `index` of the stream `seed`: `size` nodes (CVRP: customers, plus a depot) in the unit square. The same
  * arguments give the same bytes on every machine. Clustered: even indices have 3 centres on a side of 10, odd ones 7
- * centres on a side of 50 (before scaling). `options` may be NULL. O(n), about 0.1 us a node. */
+ * centres on a side of 50 (before scaling). `options` may be NULL. O(n), about 0.1 us per node. */
 INVIT_API invit_status invit_generate_with(invit_problem problem, invit_distribution distribution,
                                            int64_t size, uint64_t seed, uint64_t index,
                                            const invit_generate_options *options, invit_instance **out,
@@ -263,7 +263,7 @@ typedef enum invit_solution_format {
     INVIT_SOLUTION_SUMMARY,  /* CSV: one route per line (written only)                               */
     INVIT_SOLUTION_GPX,      /* GPX routes; needs latitudes and longitudes (written only)            */
     INVIT_SOLUTION_KML,      /* KML; needs latitudes and longitudes (written only)                   */
-    INVIT_SOLUTION_SHEETS    /* HTML to print, one page a driver (written only)                      */
+    INVIT_SOLUTION_SHEETS    /* HTML to print, one page per driver (written only)                      */
 } invit_solution_format;
 
 /* Writes to a file ("-": standard output). A regular file appears under its name only when it is complete: it is
@@ -326,8 +326,9 @@ typedef struct invit_model invit_model;
  * without a folder that is not there may also be the name of a bundled model, "tsp-2v". */
 INVIT_API invit_status invit_model_load(const char *path, invit_model **out, invit_error *err);
 INVIT_API void invit_model_destroy(invit_model *model);
-/* The default model for the problem (tsp-2v, cvrp-2v) from the places models are kept: the folders in $INVIT_MODELS (separated by ':'), models/
- * beside the program or in the source tree it was built from, and the installed data. INVIT_ERR_IO when there is none. */
+/* The default model for the problem (tsp-2v, cvrp-2v). Models are looked for in the folders of $INVIT_MODELS (separated
+ * by ':'), in models/ beside the program or in the source tree it was built from, and in the installed data.
+ * INVIT_ERR_IO when there is none. */
 INVIT_API invit_status invit_model_load_default(invit_problem problem, invit_model **out, invit_error *err);
 INVIT_API invit_problem invit_model_problem(const invit_model *model);
 
@@ -400,9 +401,9 @@ INVIT_API void invit_options_set_better(invit_options *options, invit_better_fn 
  * NULL when the construction does not need one; options may be NULL. The time limit is kept within 0.1 s + 1 %: rollouts
  * that would not end in a tenth of it (half of it, when their number is given) are given up, and if none is left a fast
  * construction takes their place; so does a space-filling curve for any other construction that would not end. Without
- * memory for improvement the constructed solution is the answer. When the caller cancels, the best solution so far is the answer, or a
- * fast construction if there is none yet. Except for time limits and cancelling, the result depends on the arguments
- * alone, the number of threads among them; construction is the same for any. */
+ * memory for improvement the constructed solution is the answer. When the caller cancels, the answer is the best solution
+ * so far, or a fast construction if there is none yet. Without a time limit the result depends on the arguments alone,
+ * the number of threads among them; construction is the same for any number of threads. */
 INVIT_API invit_status invit_solve(const invit_instance *instance, const invit_model *model,
                                    const invit_options *options, invit_solution **solution, invit_error *err);
 /* What invit_solve says of its solution, NaN for a name it does not know and for other solutions: "length" (by the

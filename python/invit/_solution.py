@@ -222,7 +222,7 @@ class Solution:
 
     def save(self, path: PathLike, format: Optional[str] = None) -> None:
         """Writes the solution; the format follows from the name: .tour (TSPLIB), .sol (CVRPLIB), .txt (MSVDRP),
-        .geojson, .csv (one stop per line), .gpx, .kml, .html (a sheet a driver), or is named: "tour", "routes",
+        .geojson, .csv (one stop per line), .gpx, .kml, .html (one sheet per driver), or is named: "tour", "routes",
         "msvdrp", "geojson", "stops", "summary" (a CSV of the routes), "gpx", "kml", "sheets"."""
         suffix = os.path.splitext(os.fspath(path))[1].lower()
         format = format or _SUFFIXES.get(suffix)

@@ -1,4 +1,4 @@
-/* Sheets to print: an HTML page that needs nothing else, an overview and then one page a driver, each with a small map
+/* Sheets to print: an HTML page that needs nothing else, an overview and then one page per driver, each with a small map
  * of the route (SVG), its stops, times and load. */
 #include "problem/write.h"
 
