@@ -289,7 +289,7 @@ static void the_tree_is_the_same_for_any_number_of_threads(void **state)
     for (int kind = 0; kind < LAYOUTS; kind++) {
         invit_instance *p = make(INVIT_TSP, N, kind, 0, &r);
         inv_kd_tree one, three;
-        inv_kd_options o = {.threads = 3, .deadline = INFINITY};
+        inv_limits o = {.threads = 3, .deadline = INFINITY};
         assert_int_equal(inv_kd_create(&one, p, 0, NULL, NULL), INVIT_OK);
         assert_int_equal(inv_kd_create(&three, p, 0, &o, NULL), INVIT_OK);
         assert_memory_equal(one.node, three.node, N * sizeof *one.node);
@@ -308,7 +308,7 @@ static void building_the_tree_stops_when_it_is_told(void **state)
     inv_rng_init(&r, 16, 0);
     invit_instance *p = make(INVIT_TSP, 30000, CLUSTERED, 0, &r);
     volatile int cancel = 1;
-    inv_kd_options stopped[] = {{.threads = 2, .deadline = INFINITY, .cancel = &cancel}, {.threads = 1}};
+    inv_limits stopped[] = {{.threads = 2, .deadline = INFINITY, .cancel = &cancel}, {.threads = 1}};
     for (int i = 0; i < 2; i++) {
         inv_kd_tree t;
         invit_error err = {0};

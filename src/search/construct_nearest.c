@@ -54,7 +54,7 @@ invit_status inv_construct_nearest(const invit_instance *p, uint64_t seed, const
     *out = NULL;
     if (!twin || !visited) INV_TRY(inv_no_memory(err, n * sizeof *twin));
     INV_TRY(list_twins(p, twin, err));
-    INV_TRY(inv_index_create(p, &index, err));
+    INV_TRY(inv_index_create_within(p, limits, &index, err));
     INV_TRY(inv_walk_create(p, index, 1, 1, &walk, err));
     inv_frame_for_copy(p, 0, &rng, &frame);
     inv_walk_start(walk, p->problem == INVIT_TSP ? (int32_t)inv_rng_below(&rng, (uint32_t)p->n) : 0, &frame);

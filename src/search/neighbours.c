@@ -213,8 +213,8 @@ invit_status inv_neighbours_create(const invit_instance *p, const inv_neighbour_
 
     /* In the plane, also on the globe: only the choice of candidates depends on this, never a length. */
     inv_kd_tree tree;
-    inv_kd_options build = {.threads = o->threads, .deadline = o->deadline, .cancel = o->cancel};
-    INV_CHECK(inv_kd_create(&tree, p, 0, &build, err));
+    inv_limits limits = {.threads = o->threads, .deadline = o->deadline, .cancel = o->cancel};
+    INV_CHECK(inv_kd_create(&tree, p, 0, &limits, err));
     fill_job job = {.p = p, .o = o, .tree = &tree};
     job.out = out->node = malloc(bytes);
     if (!out->node) INV_TRY(inv_no_memory(err, bytes));

@@ -122,7 +122,9 @@ static invit_status construct_invit(run *r, invit_error *err)
     double part = r->o.rollouts > 0 ? ROLLOUT_SHARE_ASKED : ROLLOUT_SHARE;
     double now = inv_now(), share = (r->deadline - now) * part;
     if (share < FASTEST_DECISION * (double)r->p->n) return INVIT_OK;
-    INV_TRY(inv_index_create(r->p, &index, err));
+    inv_limits limits = {now + share, r->control.cancel, r->o.threads};
+    status = inv_index_create_within(r->p, &limits, &index, err);
+    if (status != INVIT_OK) return status == INVIT_ERR_CANCELLED ? INVIT_OK : status;
     INV_TRY(inv_prepared_create(r->model, INV_PURPOSE_INT8, &weights, err));
     int64_t stops = r->p->n - (r->p->problem == INVIT_CVRP ? 1 : 0);
     inv_rollout_options o = {.rollouts = r->o.rollouts ? r->o.rollouts : inv_default_rollouts(stops),

@@ -31,6 +31,12 @@ static invit_status index_demands(inv_index *x, const invit_instance *p, invit_e
 
 invit_status inv_index_create(const invit_instance *p, inv_index **out, invit_error *err)
 {
+    return inv_index_create_within(p, NULL, out, err);
+}
+
+invit_status inv_index_create_within(const invit_instance *p, const inv_limits *limits, inv_index **out,
+                                     invit_error *err)
+{
     *out = NULL;
     invit_status status = INVIT_OK;
     int32_t first = p->problem == INVIT_CVRP ? 1 : 0;
@@ -38,7 +44,7 @@ invit_status inv_index_create(const invit_instance *p, inv_index **out, invit_er
     if (!x) INV_TRY(inv_no_memory(err, sizeof *x));
     const inv_kd_tree *t = &x->tree;
     x->nodes = p->n;
-    INV_TRY(inv_kd_create(&x->tree, p, first, NULL, err));
+    INV_TRY(inv_kd_create(&x->tree, p, first, limits, err));
     x->position = malloc((size_t)p->n * sizeof *x->position);
     if (!x->position) INV_TRY(inv_no_memory(err, (size_t)p->n * sizeof *x->position));
     if (first) x->position[0] = -1;

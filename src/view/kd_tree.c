@@ -2,8 +2,6 @@
  * The top of the tree first, then all threads at what is below. */
 #include "view/kd_tree.h"
 
-#include "base/cancel.h"
-#include "base/clock.h"
 #include "base/parallel.h"
 #include "base/rng.h"
 
@@ -20,7 +18,7 @@ enum {
 
 typedef struct build_job {
     inv_kd_tree *tree;
-    const inv_kd_options *o;
+    const inv_limits *limits;
     int top; /* subtrees with their root at this depth are shared by the threads */
     atomic_int next, stopped;
 } build_job;
@@ -90,8 +88,7 @@ static void split_at(inv_kd_tree *t, int32_t lo, int32_t hi, int32_t mid, int ax
 
 static bool stopped(build_job *job)
 {
-    if (!job->o) return false;
-    if (inv_flag_set(job->o->cancel) || inv_now() >= job->o->deadline) atomic_store(&job->stopped, 1);
+    if (inv_limits_reached(job->limits)) atomic_store(&job->stopped, 1);
     return atomic_load(&job->stopped);
 }
 
@@ -123,10 +120,10 @@ static void build_below(void *context, int member)
         build(job, first + i, job->top, job->tree->levels);
 }
 
-static bool build_tree(inv_kd_tree *t, const inv_kd_options *o)
+static bool build_tree(inv_kd_tree *t, const inv_limits *limits)
 {
-    build_job job = {.tree = t, .o = o};
-    int threads = o && t->n >= SHARED_POINTS ? o->threads : 1;
+    build_job job = {.tree = t, .limits = limits};
+    int threads = limits && limits->threads > 1 && t->n >= SHARED_POINTS ? limits->threads : 1;
     if (threads > 1)
         while (job.top < t->levels && (1 << job.top) < SUBTREES_A_THREAD * threads) job.top++;
     build(&job, 1, 0, job.top - 1);
@@ -134,7 +131,7 @@ static bool build_tree(inv_kd_tree *t, const inv_kd_options *o)
     return !atomic_load(&job.stopped);
 }
 
-invit_status inv_kd_create(inv_kd_tree *t, const invit_instance *p, int32_t first, const inv_kd_options *o,
+invit_status inv_kd_create(inv_kd_tree *t, const invit_instance *p, int32_t first, const inv_limits *limits,
                            invit_error *err)
 {
     *t = (inv_kd_tree){.n = p->n - first};
@@ -155,7 +152,7 @@ invit_status inv_kd_create(inv_kd_tree *t, const invit_instance *p, int32_t firs
         t->xy[i][1] = xy[1] * t->scale[1];
         t->node[i] = i + first;
     }
-    if (build_tree(t, o)) return INVIT_OK;
+    if (build_tree(t, limits)) return INVIT_OK;
     inv_kd_destroy(t);
     return inv_fail(err, INVIT_ERR_CANCELLED, "stopped while building the k-d tree");
 }

@@ -8,6 +8,7 @@
 #ifndef INVIT_VIEW_KD_TREE_H
 #define INVIT_VIEW_KD_TREE_H
 
+#include "base/limits.h"
 #include "problem/problem.h"
 
 enum { INV_LEAF_POINTS = 8 }; /* at most so many points per leaf: one byte of marks */
@@ -30,16 +31,9 @@ typedef struct inv_near {
     int32_t node, position;
 } inv_near;
 
-/* How to build: the tree is the same for any number of threads. */
-typedef struct inv_kd_options {
-    int threads;
-    double deadline;            /* inv_now() at which to give up; INFINITY: never */
-    const volatile int *cancel; /* may be NULL                                    */
-} inv_kd_options;
-
-/* Over the nodes `first` .. n - 1 of the instance, in O(n log n) also where points coincide. `o` may be NULL:
- * one thread, no limit. INVIT_ERR_CANCELLED when the deadline or the flag came first. */
-invit_status inv_kd_create(inv_kd_tree *t, const invit_instance *p, int32_t first, const inv_kd_options *o,
+/* Over the nodes `first` .. n - 1 of the instance, in O(n log n) also where points coincide; the same for any number
+ * of threads. INVIT_ERR_CANCELLED when the limits (NULL: none, one thread) come first. */
+invit_status inv_kd_create(inv_kd_tree *t, const invit_instance *p, int32_t first, const inv_limits *limits,
                            invit_error *err);
 void inv_kd_destroy(inv_kd_tree *t);
 size_t inv_kd_bytes(const inv_kd_tree *t);

@@ -8,12 +8,16 @@
 #ifndef INVIT_VIEW_WALK_H
 #define INVIT_VIEW_WALK_H
 
+#include "base/limits.h"
 #include "base/rng.h"
 #include "problem/problem.h"
 #include "view/state.h"
 
 typedef struct inv_index inv_index; /* k-d tree over the nodes (CVRP: customers), shared, read-only */
 invit_status inv_index_create(const invit_instance *p, inv_index **out, invit_error *err);
+/* INVIT_ERR_CANCELLED when the limits come first; the index is the same for any number of threads. */
+invit_status inv_index_create_within(const invit_instance *p, const inv_limits *limits, inv_index **out,
+                                     invit_error *err);
 void inv_index_destroy(inv_index *x);
 
 /* From plane coordinates to the walk's unit square: scaled min-max, after an optional rotation or reflection. Plane
