@@ -41,9 +41,9 @@ torture:
 soak: build
 	@scripts/soak --build $(BUILD) --seconds $(or $(SOAK_SECONDS),3600)
 
-# The release tests alone, in a few minutes; quick is its old name.
+# The tests of the release build alone, in a few minutes; quick is its old name.
 check quick:
-	@JOBS=$(JOBS) scripts/test release
+	@JOBS=$(JOBS) scripts/test release faults
 
 install: $(BUILD)/CMakeCache.txt
 	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
