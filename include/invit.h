@@ -142,14 +142,18 @@ INVIT_API invit_status invit_instance_set_array(invit_instance *instance, const 
 /* One value, as text: `capacity`; `vehicles` (at most so many routes, or "fewest": fewer routes before shorter ones);
  * `open` ("yes": routes end at their last stop); `start_node`, `end_node` (TSP: a path between them); `max_length`,
  * `max_duration` (travel, waiting and service; "480", "8:00" or "8h"), `max_stops` of a route; `speed` (distance per unit
- * of time; with longitudes and latitudes km/h, and times are minutes); `clock` ("yes": times are written as hh:mm).
- * "none" removes a limit. What only routes have turns a TSP into a CVRP whose depot is the first node. */
+ * of time; with longitudes and latitudes km/h, and times are minutes); `clock` ("yes": times are written as hh:mm);
+ * `table`: columns that the solver does not need (addresses, telephone numbers) and the table's dialect, for lists of
+ * stops, sheets and maps, as JSON: {"columns": [name, ...], "rows": [[text, ...] for each node],
+ * "dialect": "semicolon decimal-comma bom crlf sep-line"}. "none" removes a limit. What only routes have turns a TSP into
+ * a CVRP whose depot is the first node. */
 INVIT_API invit_status invit_instance_set(invit_instance *instance, const char *name, const char *value,
                                           invit_error *err);
 /* The value of one of these names, NaN when there is none; below, the arrays and matrices (not the demands), or NULL.
  * invit_instance_get also knows, 1 for yes: `plain` (no rules and no matrices), `policy` (the policy can construct for
  * it), `timed`, `clock` (times were given as hh:mm), `has_coords`, `symmetric`, `fewest`; and `demand_scale` (the factor
- * that demands were multiplied with), `first_id` (the file's number of node 0). */
+ * that demands were multiplied with), `first_id` (the file's number of node 0), `table_columns` and `table_bytes` (how
+ * many columns of the table are kept, and the bytes of their text). */
 INVIT_API double invit_instance_get(const invit_instance *instance, const char *name);
 INVIT_API const double *invit_instance_array(const invit_instance *instance, const char *name);
 /* INVIT_ERR_INPUT, with the stop and the rule, when no solution can exist: windows that close before they open, a stop that
@@ -239,7 +243,8 @@ INVIT_API const int32_t *invit_solution_route(const invit_solution *solution, in
 typedef struct invit_solution_info {
     double length;      /* what the file claims, or NaN                              */
     double seconds;     /* time it took, or NaN                                      */
-    double reserved[6]; /* 0 */
+    double route;       /* writing a list of stops: this route alone, from 1; 0: all */
+    double reserved[5]; /* 0 */
 } invit_solution_info;
 
 /* Reads solutions (TSPLIB .tour, CVRPLIB .sol, MSVDRP lines, told apart by content), each for the instance given. */

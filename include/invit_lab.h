@@ -108,6 +108,10 @@ INVIT_API invit_status invit_solution_write_folder(const char *path, const invit
 /* The same from a file: a NumPy array, or text with one row per line, perhaps with names before rows and columns. */
 INVIT_API invit_status invit_instance_read_matrix(invit_instance *instance, const char *name,
                                                   const char *path, invit_error *err);
+/* The `table` of invit_instance_set as JSON, to be freed with free(), with its length in *size, which may be NULL; *json is
+ * NULL where there is none. libinvit has it: linking the lab is not necessary for it. */
+INVIT_API invit_status invit_instance_table(const invit_instance *instance, char **json, size_t *size,
+                                            invit_error *err);
 /* Solution `index` (from 0) of a file of MSVDRP lines, or the one solution of another file. */
 INVIT_API invit_status invit_solution_read(const char *path, const invit_instance *instance, int64_t index,
                                            invit_solution **out, invit_solution_info *info, invit_error *err);

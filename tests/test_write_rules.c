@@ -7,6 +7,7 @@
 
 #include "invit_lab.h"
 #include "problem/metric.h"
+#include "problem/stop_table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,6 +59,10 @@ static void same(const invit_instance *a, const invit_instance *b, bool all)
     assert_true(invit_instance_get(a, "clock") == invit_instance_get(b, "clock"));
     for (int32_t i = 0; a->labels && i < a->n; i++)
         assert_string_equal(invit_instance_label(a, i), invit_instance_label(b, i));
+    assert_true(!a->table == !b->table);
+    if (a->table) assert_int_equal(a->table->bytes, b->table->bytes);
+    if (a->table) assert_memory_equal(a->table->cells, b->table->cells, a->table->bytes);
+    if (a->table) assert_memory_equal(&a->table->dialect, &b->table->dialect, sizeof a->table->dialect);
 }
 
 static void round_trip(const char *problem, const char *refused)
@@ -115,6 +120,59 @@ static void whatever_routes_keep_is_written(void **state)
     round_trip(COORDS ", \"metric\": \"haversine\", \"speed\": 30, \"vehicles\": 2}", "speed");
 }
 
+/* A table's columns and dialect, for lists of stops. */
+static void tables_are_written(void **state)
+{
+    (void)state;
+    static const char csv[] = "\xef\xbb\xbfsep=;\r\nid;x;y;demand;qty;capacity;note;note\r\n"
+                              "D;0;0;0;7;9;\"a \"\"b\"\"\";\r\nE;1,5;2;3;8;;;c\\d\r\n";
+    invit_instance *p = read_text(csv, sizeof csv - 1);
+    char *text, *again;
+    invit_error err;
+    assert_int_equal(invit_instance_table(p, &text, NULL, &err), INVIT_OK);
+    assert_string_equal(text, "{\"dialect\": \"semicolon decimal-comma bom sep-line crlf\",\n"
+                              "  \"columns\": [\"demand\", \"qty\", \"capacity\", \"note\", \"note\"],\n"
+                              "  \"rows\": [[\"0\", \"7\", \"9\", \"a \\\"b\\\"\", \"\"],\n"
+                              "   [\"3\", \"8\", \"\", \"\", \"c\\\\d\"]]}");
+    inv_use use[5];
+    memcpy(use, p->table->use, sizeof use);
+    assert_int_equal(invit_instance_set(p, "table", text, &err), INVIT_OK);
+    assert_memory_equal(use, p->table->use, sizeof use); /* of two that are called demands, one counts */
+    assert_int_equal(invit_instance_table(p, &again, NULL, &err), INVIT_OK);
+    assert_string_equal(again, text);
+    free(again);
+    static const char *const wrong[][2] = {
+        {"{\"columns\": [\"a\"], \"rows\": [[\"x\"]]}", "2 rows"},
+        {"{\"columns\": [\"a\"], \"rows\": [[\"x\"], []]}", "row 1 must be a list of 1 texts"},
+        {"{\"columns\": [\"a\"], \"rows\": [[\"x\"], [[]]]}", "row 1 must be a list of texts"},
+        {"{\"columns\": [1], \"rows\": []}", "\"columns\"[0] must be a text"},
+        {"{\"rows\": []}", "expected \"columns\""},
+        {"{\"dialect\": \"colon\"}", "'colon' is not known"},
+        {"{\"colums\": []}", "\"colums\" is not known"},
+        {"[]", "must be an object"},
+        {"{", "JSON, line 1"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(invit_instance_set(p, "table", wrong[i][0], &err), INVIT_ERR_INPUT);
+        if (!strstr(err.message, wrong[i][1])) fail_msg("%s", err.message);
+    }
+    assert_int_equal(invit_instance_table(p, &again, NULL, &err), INVIT_OK); /* as it was */
+    assert_string_equal(again, text);
+    free(again);
+    free(text);
+    assert_int_equal(
+        invit_instance_set(p, "table", "{\"columns\": [\"a\"], \"rows\": [[1.5], [null]]}", &err), INVIT_OK);
+    assert_string_equal(inv_stop_table_row(p->table, 0), "1.5");
+    assert_int_equal(invit_instance_set(p, "table", "none", &err), INVIT_OK);
+    assert_null(p->table);
+    invit_instance_destroy(p);
+    round_trip(
+        COORDS DEMANDS
+        ", \"vehicles\": 3, \"table\": {\"columns\": [\"a\"], \"rows\": [[\"x\"],[\"\"],[3],[\"\\u00e4\"]],"
+        " \"dialect\": \"tab\"}}",
+        NULL);
+}
+
 static void matrices_are_written(void **state)
 {
     (void)state;
@@ -156,6 +214,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whatever_routes_keep_is_written),
+        cmocka_unit_test(tables_are_written),
         cmocka_unit_test(matrices_are_written),
         cmocka_unit_test(best_known_lengths_are_of_their_own_rule),
     };

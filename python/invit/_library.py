@@ -62,7 +62,7 @@ class Stop(c.Structure):
 
 
 class SolutionInfo(c.Structure):
-    _fields_ = [("length", c.c_double), ("seconds", c.c_double), ("reserved", c.c_double * 6)]
+    _fields_ = [("length", c.c_double), ("seconds", c.c_double), ("route", c.c_double), ("reserved", c.c_double * 5)]
 
 
 class OptionRow(c.Structure):

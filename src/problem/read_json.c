@@ -3,6 +3,7 @@
 #include "problem/read.h"
 
 #include "problem/freeze.h"
+#include "problem/table_json.h"
 
 #include "base/names.h"
 #include "base/number.h"
@@ -16,7 +17,7 @@
 #define KEYS                                                                                                 \
     "name, problem, coords, metric, distances, durations, demands, capacity, service, time_windows, "        \
     "vehicles, "                                                                                             \
-    "open, start_node, end_node, max_length, max_duration, max_stops, speed, freeze, clock or labels"
+    "open, start_node, end_node, max_length, max_duration, max_stops, speed, freeze, clock, labels or table"
 
 /* ---- numbers ------------------------------------------------------------------------------------------- */
 
@@ -203,10 +204,11 @@ done:
 /* Unknown members are refused, so that typos are noticed. */
 static invit_status check_members(json_t *object, invit_error *err)
 {
-    static const char *const known[] = {
-        "name",         "problem",   "coords",       "metric", "distances",  "durations", "demands",
-        "capacity",     "service",   "vehicles",     "open",   "start_node", "end_node",  "max_length",
-        "max_duration", "max_stops", "time_windows", "speed",  "labels",     "freeze",    "clock"};
+    static const char *const known[] = {"name",      "problem",      "coords",   "metric",     "distances",
+                                        "durations", "demands",      "capacity", "service",    "vehicles",
+                                        "open",      "start_node",   "end_node", "max_length", "max_duration",
+                                        "max_stops", "time_windows", "speed",    "labels",     "freeze",
+                                        "clock",     "table"};
     const char *key;
     json_t *value;
     json_object_foreach(object, key, value)
@@ -225,6 +227,7 @@ static invit_status build(json_t *object, invit_instance **out, invit_error *err
     invit_status status = INVIT_OK;
     invit_instance *p = NULL;
     bool clock = false;
+    const json_t *table = json_object_get(object, "table");
     const char *problem = json_string_value(json_object_get(object, "problem")),
                *name = json_string_value(json_object_get(object, "name"));
     if (!json_is_object(object)) return inv_fail(err, INVIT_ERR_INPUT, "expected one JSON object");
@@ -250,6 +253,7 @@ static invit_status build(json_t *object, invit_instance **out, invit_error *err
     if (json_object_get(object, "demands") && !json_object_get(object, "capacity"))
         INV_TRY(inv_fail(err, INVIT_ERR_INPUT, "expected \"capacity\" with \"demands\""));
     INV_TRY(set_freeze(object, p, err));
+    if (table && !json_is_null(table)) INV_TRY(inv_table_from_json(table, p, err));
     *out = p;
     p = NULL;
 done:

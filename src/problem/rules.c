@@ -1,6 +1,7 @@
 /* An instance's rules: what routes must keep besides capacity, and matrices. Set by name, and validated before
  * anything is solved. */
 #include "problem/freeze.h"
+#include "problem/table_json.h"
 #include "problem/metric.h"
 
 #include "base/number.h"
@@ -446,6 +447,7 @@ invit_status invit_instance_set(invit_instance *p, const char *name, const char 
     inv_rules *r = NULL;
     double value;
     bool none = strcasecmp(text, "none") == 0;
+    if (strcmp(name, "table") == 0) return inv_instance_set_table(p, text, err);
     if (strcmp(name, "vehicles") == 0) return set_vehicles(p, text, none, err);
     if (strcmp(name, "start_node") == 0 || strcmp(name, "end_node") == 0)
         return set_end(p, name, text, none, err);
@@ -507,6 +509,8 @@ double invit_instance_get(const invit_instance *p, const char *name)
     if (strcmp(name, "open") == 0) return r && r->open;
     if (strcmp(name, "fewest") == 0) return r && r->fewest;
     if (strcmp(name, "first_id") == 0) return p->first_id;
+    if (strcmp(name, "table_columns") == 0) return p->table ? p->table->columns : 0;
+    if (strcmp(name, "table_bytes") == 0) return p->table ? (double)p->table->bytes : 0;
     if (!r) return NAN;
     if (strcmp(name, "speed") == 0) /* as it is set: km/h on the globe */
         return r->speed == 1                                  ? NAN

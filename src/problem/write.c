@@ -228,7 +228,9 @@ invit_status invit_writer_solution(invit_writer *w, const invit_instance *p, con
     case INVIT_SOLUTION_GEOJSON:
         return inv_write_geojson(w->file, p, s, err);
     case INVIT_SOLUTION_STOPS:
-        return inv_write_stops(w->file, p, s, 0, err);
+        if (!(info->route >= 0 && info->route <= s->routes))
+            return inv_fail(err, INVIT_ERR_ARGUMENT, "expected a route from 1 to %d", s->routes);
+        return inv_write_stops(w->file, p, s, (int32_t)info->route, err);
     case INVIT_SOLUTION_SUMMARY:
         return inv_write_summary(w->file, p, s, err);
     case INVIT_SOLUTION_GPX:

@@ -1,6 +1,7 @@
 /* Instances with rules, as files: TSPLIB and VRPLIB sections where these have a word for all of it, JSON for
  * everything. */
 #include "problem/freeze.h"
+#include "problem/table_json.h"
 #include "problem/write.h"
 
 #include "base/names.h"
@@ -80,21 +81,6 @@ void inv_write_rules_sections(inv_outfile *f, const invit_instance *p, int64_t f
 
 /* ---- JSON ---------------------------------------------------------------------------------------------- */
 
-static void put_string(inv_outfile *f, const char *text)
-{
-    inv_outfile_puts(f, "\"");
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            inv_outfile_printf(f, "\\%c", c);
-        else if (c < 32)
-            inv_outfile_printf(f, "\\u%04x", c);
-        else
-            inv_outfile_write(f, text, 1);
-    }
-    inv_outfile_puts(f, "\"");
-}
-
 static void put_or_null(inv_outfile *f, double v)
 {
     if (isfinite(v))
@@ -158,7 +144,7 @@ static invit_status put_nodes(inv_outfile *f, const invit_instance *p, invit_err
             list[2 * i + 1] = p->xy[2 * i + 1];
         }
         inv_outfile_puts(f, ",\n \"metric\": ");
-        put_string(f, inv_metric_name(p->metric));
+        inv_put_json_text(f, inv_metric_name(p->metric));
         put_list(f, "coords", list, n, 2);
     }
     if (p->demand && inv_has_demands(p)) {
@@ -181,14 +167,14 @@ invit_status inv_write_json(inv_outfile *f, const invit_instance *p, invit_error
     const inv_rules *r = p->rules;
     size_t n = (size_t)p->n;
     inv_outfile_puts(f, "{\"name\": ");
-    put_string(f, p->name);
+    inv_put_json_text(f, p->name);
     inv_outfile_printf(f, ",\n \"problem\": \"%s\"", inv_problem_name(p->problem));
     INV_CHECK(put_nodes(f, p, err));
     if (p->labels) {
         inv_outfile_puts(f, ",\n \"labels\": [");
         for (int32_t i = 0; i < p->n; i++) {
             if (i > 0) inv_outfile_puts(f, ", ");
-            put_string(f, invit_instance_label(p, i));
+            inv_put_json_text(f, invit_instance_label(p, i));
         }
         inv_outfile_puts(f, "]");
     }
@@ -208,6 +194,10 @@ invit_status inv_write_json(inv_outfile *f, const invit_instance *p, invit_error
         put_value(f, "end_node", invit_instance_get(p, "end_node"));
     }
     INV_CHECK(put_freeze(f, p, err));
+    if (p->table) {
+        inv_outfile_puts(f, ",\n \"table\": ");
+        inv_put_table_json(f, p->table);
+    }
     inv_outfile_puts(f, "}\n");
     return INVIT_OK;
 }
