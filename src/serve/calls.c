@@ -93,7 +93,8 @@ static void refuse(request *r, const invit_error *err)
 /* What is too large to be waited for may still be a job. */
 static invit_status check_synchronous(const json_t *instance, const serve_options *limit, invit_error *err)
 {
-    int64_t nodes = (int64_t)json_array_size(json_object_get(instance, "coords"));
+    const json_t *coords = json_object_get(instance, "coords");
+    int64_t nodes = (int64_t)json_array_size(coords ? coords : json_object_get(instance, "distances"));
     if (nodes <= limit->sync_nodes || nodes > limit->max_nodes) return INVIT_OK;
     snprintf(
         err->message, sizeof err->message,
@@ -140,14 +141,24 @@ static job *submit(request *r, bool synchronous)
 
 /* ---- making and reading instances ---------------------------------------------------------------------- */
 
-enum { PER_NODE = 320 }; /* bytes of an instance as JSON while it is written, about */
+enum { PER_NODE = 320, PER_NUMBER = 56, PER_CELL = 96 }; /* bytes of JSON while it is written, about */
+
+static int64_t bytes_as_json(const invit_instance *p)
+{
+    int64_t n = invit_instance_nodes(p), matrices = 0;
+    matrices += invit_instance_array(p, "distances") != NULL;
+    matrices += invit_instance_array(p, "durations") != NULL;
+    return n * (PER_NODE + PER_NUMBER * matrices * n +
+                PER_CELL * (int64_t)invit_instance_get(p, "table_columns")) +
+           3 * (int64_t)invit_instance_get(p, "table_bytes");
+}
 
 static const char no_memory_now[] = "the server's memory is taken by other requests; try again later";
 
 /* With remarks on the file, if there are any. */
 static void serve_instance(request *r, const invit_instance *p, json_t *remarks)
 {
-    int64_t bytes = PER_NODE * invit_instance_nodes(p);
+    int64_t bytes = bytes_as_json(p);
     if (!serve_take(r->server, bytes)) {
         serve_error(r, 503, no_memory_now);
         return;

@@ -233,7 +233,8 @@ invit_status job_submit(job_pool *pool, job_request *request, job **out, invit_e
         if (err) snprintf(err->message, sizeof err->message, "the system gave no random numbers");
         return INVIT_ERR_IO;
     }
-    int64_t bytes = PER_NODE * invit_instance_nodes(request->instance);
+    int64_t bytes = PER_NODE * invit_instance_nodes(request->instance) +
+                    (int64_t)invit_instance_get(request->instance, "table_bytes");
     bool room = budget_take(pool->budget, bytes);
     while (!room && job_pool_forget_oldest(pool)) room = budget_take(pool->budget, bytes);
     j->pool = pool;

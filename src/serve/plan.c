@@ -91,19 +91,33 @@ static invit_status read_routes(const json_t *routes, int64_t nodes, invit_solut
     return status;
 }
 
+/* A list without the nodes that are gone; of matrices the columns too. */
+static json_t *shorter(const json_t *list, const bool *gone, size_t nodes, bool matrix)
+{
+    json_t *kept = json_array();
+    for (size_t i = 0; i < nodes; i++) {
+        if (gone[i]) continue;
+        json_t *item = json_array_get(list, i);
+        if (matrix && json_array_size(item) == nodes)
+            json_array_append_new(kept, shorter(item, gone, nodes, false));
+        else
+            json_array_append(kept, item);
+    }
+    return kept;
+}
+
 /* The members of an instance that have one value per node, without those of locked routes. */
 static json_t *without(const json_t *instance, const bool *gone, size_t nodes)
 {
-    static const char *const lists[] = {"coords", "demands", "labels", "service", "time_windows"};
+    static const char *const lists[] = {"coords",       "demands",   "labels",   "service",
+                                        "time_windows", "distances", "durations"};
     json_t *o = json_copy((json_t *)(uintptr_t)instance);
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
         const json_t *list = json_object_get(instance, lists[k]);
         if (!json_is_array(list) || json_array_size(list) != nodes) continue;
-        json_t *kept = json_array();
-        for (size_t i = 0; i < nodes; i++)
-            if (!gone[i]) json_array_append(kept, json_array_get(list, i));
-        json_object_set_new(o, lists[k], kept);
+        json_object_set_new(o, lists[k], shorter(list, gone, nodes, k >= 5));
     }
+    json_object_del(o, "table"); /* for lists of the whole */
     return o;
 }
 

@@ -129,18 +129,21 @@ invit_status request_parse(const char *text, size_t length, const char *name, in
     return refuse(err, "the instance has more nodes than are taken here");
 }
 
-invit_status request_write(const invit_instance *p, const invit_solution *s, const char *ending, char **text,
-                           size_t *length, invit_error *err)
+invit_status request_write(const invit_instance *p, const invit_solution *s, const char *ending, int route,
+                           char **text, size_t *length, invit_error *err)
 {
     char name[32];
+    bool summary = strcmp(ending, "summary") == 0;
     invit_check_result found;
     invit_writer *w;
     snprintf(name, sizeof name, ".%s", ending);
     invit_status status = invit_check(p, s, &found, err);
     if (status == INVIT_OK) status = invit_writer_open_memory(text, length, &w, err);
     if (status != INVIT_OK) return status;
-    status = invit_writer_solution(w, p, s, invit_solution_format_for(name, invit_instance_problem(p)),
-                                   &(invit_solution_info){.length = found.length, .seconds = NAN}, err);
+    status = invit_writer_solution(
+        w, p, s,
+        summary ? INVIT_SOLUTION_SUMMARY : invit_solution_format_for(name, invit_instance_problem(p)),
+        &(invit_solution_info){.length = found.length, .seconds = NAN, .route = route}, err);
     if (status == INVIT_OK) return invit_writer_close(w, err);
     invit_writer_abandon(w);
     return status;

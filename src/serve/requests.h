@@ -32,8 +32,9 @@ invit_status request_parse(const char *text, size_t length, const char *name, in
 /* Did request_parse want a capacity? */
 bool request_needs_capacity(const invit_error *err);
 
-/* The solution as a file with that ending ("tour", "sol", "geojson", "csv"); the text is to be freed. */
-invit_status request_write(const invit_instance *p, const invit_solution *s, const char *ending, char **text,
-                           size_t *length, invit_error *err);
+/* The solution as a file with that ending ("tour", "sol", "geojson", "csv", "gpx", "kml", "html"; "summary": a table of
+ * routes); of lists of stops that of one route (from 1; 0: all). The text is to be freed. */
+invit_status request_write(const invit_instance *p, const invit_solution *s, const char *ending, int route,
+                           char **text, size_t *length, invit_error *err);
 
 #endif

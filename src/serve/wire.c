@@ -149,6 +149,29 @@ static invit_status read_labels(const json_t *labels, invit_instance *p, invit_e
     return status;
 }
 
+/* What else a table says of its stops: the library reads and writes it as JSON. */
+static invit_status read_table(const json_t *table, invit_instance *p, invit_error *err)
+{
+    if (!table || json_is_null(table)) return INVIT_OK;
+    char *text = json_dumps(table, JSON_COMPACT | JSON_ENCODE_ANY);
+    invit_status status = text ? invit_instance_set(p, "table", text, err) : INVIT_ERR_MEMORY;
+    free(text);
+    return status;
+}
+
+/* False: there was no memory for it. */
+static bool write_table(const invit_instance *p, json_t *o)
+{
+    char *text = NULL;
+    size_t length = 0;
+    invit_status status = invit_instance_table(p, &text, &length, NULL);
+    json_t *table = text ? json_loadb(text, length, 0, NULL) : NULL;
+    bool whole = status == INVIT_OK && (!text || table);
+    if (table) json_object_set_new(o, "table", table);
+    free(text);
+    return whole;
+}
+
 /* ---- what routes must keep ---- */
 
 static const char *const limits[] = {"vehicles", "max_length", "max_duration", "max_stops", "speed"};
@@ -215,9 +238,26 @@ static invit_status read_rules(const json_t *object, invit_instance *p, invit_er
     if (status == INVIT_OK && open && !json_is_boolean(open))
         status = refuse(err, "\"open\" must be true or false");
     if (status == INVIT_OK && json_is_true(open)) status = invit_instance_set(p, "open", "yes", err);
+    if (status == INVIT_OK && json_is_true(json_object_get(object, "clock")))
+        status = invit_instance_set(p, "clock", "yes", err);
     if (status == INVIT_OK) status = read_service(json_object_get(object, "service"), p, err);
     if (status == INVIT_OK) status = read_windows(json_object_get(object, "time_windows"), p, err);
     return status;
+}
+
+/* Rows of a matrix; nothing when there is none. */
+static void write_matrix(const invit_instance *p, const char *key, json_t *o)
+{
+    const double *value = invit_instance_array(p, key);
+    int64_t n = invit_instance_nodes(p);
+    if (!value) return;
+    json_t *rows = json_array();
+    for (int64_t i = 0; i < n; i++) {
+        json_t *row = json_array();
+        for (int64_t j = 0; j < n; j++) json_array_append_new(row, json_real(value[i * n + j]));
+        json_array_append_new(rows, row);
+    }
+    json_object_set_new(o, key, rows);
 }
 
 static json_t *finite_or_null(double x)
@@ -270,6 +310,13 @@ static void write_rules(const invit_instance *p, json_t *o)
         json_object_set_new(o, "time_windows", list);
     }
     if (invit_instance_get(p, "clock") == 1) json_object_set_new(o, "clock", json_true());
+    for (int end = 0; end < 2; end++) {
+        const char *key = end ? "end_node" : "start_node";
+        double node = invit_instance_get(p, key);
+        if (isfinite(node)) json_object_set_new(o, key, json_integer((json_int_t)node));
+    }
+    write_matrix(p, "distances", o);
+    write_matrix(p, "durations", o);
     if (invit_instance_array(p, "freeze")) json_object_set_new(o, "freeze", frozen_routes(p));
 }
 
@@ -297,7 +344,10 @@ static invit_status read_as_a_file(const json_t *object, int64_t max_nodes, invi
     invit_reader *reader = NULL;
     if ((int64_t)n > max_nodes)
         return refuse(err, "%zu nodes are more than are taken here (%lld)", n, (long long)max_nodes);
-    char *text = json_dumps(object, JSON_COMPACT);
+    json_t *known = json_copy((json_t *)(uintptr_t)object);
+    if (known) json_object_del(known, "remarks"); /* of /v1/parse, whose answer may come back as it is */
+    char *text = known ? json_dumps(known, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(known);
     invit_status status =
         text ? invit_reader_open_memory(text, strlen(text), "instance", &reader, err) : INVIT_ERR_MEMORY;
     if (status == INVIT_OK) status = invit_reader_next(reader, out, err);
@@ -315,7 +365,7 @@ invit_status wire_read_instance(const json_t *object, int64_t max_nodes, invit_i
     if (as_in_files(object)) return read_as_a_file(object, max_nodes, out, err);
     invit_status status = wire_only(object,
                                     "problem name coords demands capacity metric labels vehicles max_length "
-                                    "max_duration max_stops open speed service time_windows clock "
+                                    "max_duration max_stops open speed service time_windows clock table "
                                     "remarks", /* of /v1/parse, whose answer may come back as it is */
                                     err);
     if (status == INVIT_OK) status = read_choice(object, "problem", problem_name, 2, &problem, err);
@@ -351,6 +401,7 @@ invit_status wire_read_instance(const json_t *object, int64_t max_nodes, invit_i
         status = invit_instance_set_name(*out, json_string_value(name), err);
     if (status == INVIT_OK) status = read_labels(json_object_get(object, "labels"), *out, err);
     if (status == INVIT_OK) status = read_rules(object, *out, err);
+    if (status == INVIT_OK) status = read_table(json_object_get(object, "table"), *out, err);
     if (status != INVIT_OK) {
         invit_instance_destroy(*out);
         *out = NULL;
@@ -365,16 +416,21 @@ json_t *wire_write_instance(const invit_instance *p)
     int64_t n = invit_instance_nodes(p);
     const double *xy = invit_instance_coords(p);
     json_t *coords = json_array(), *o = json_object();
+    bool places = invit_instance_get(p, "has_coords") == 1;   /* else a matrix is all there is */
     bool globe = invit_instance_metric(p) == INVIT_HAVERSINE; /* where the library lets longitudes run on */
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; places && i < n; i++) {
         double x = xy[2 * i];
         if (globe && fabs(x) > 180) x = round(1e10 * remainder(x, 360)) / 1e10;
         json_array_append_new(coords, json_pack("[f,f]", x, xy[2 * i + 1]));
     }
     json_object_set_new(o, "problem", json_string(problem_name(invit_instance_problem(p))));
     json_object_set_new(o, "name", json_string(invit_instance_name(p)));
-    json_object_set_new(o, "metric", json_string(metric_name(invit_instance_metric(p))));
-    json_object_set_new(o, "coords", coords);
+    if (places) {
+        json_object_set_new(o, "metric", json_string(metric_name(invit_instance_metric(p))));
+        json_object_set_new(o, "coords", coords);
+    } else {
+        json_decref(coords);
+    }
     if (invit_instance_label(p, 0)) {
         json_t *labels = json_array();
         for (int64_t i = 0; i < n; i++) {
@@ -396,7 +452,9 @@ json_t *wire_write_instance(const invit_instance *p)
                             scale > 1 ? json_real(invit_instance_get(p, "capacity"))
                                       : json_integer(invit_instance_capacity(p)));
     }
-    return o;
+    if (write_table(p, o)) return o;
+    json_decref(o);
+    return NULL;
 }
 
 json_t *wire_write_routes(const invit_solution *s)

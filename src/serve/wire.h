@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-/* {"problem","name","coords":[[x,y],...],"demands":[...],"capacity","metric","labels"} and the
+/* {"problem","name","coords":[[x,y],...],"demands":[...],"capacity","metric","labels","table"} and the
  * rules of routes by their names in invit_instance_set ("vehicles", "max_length", ...) -> instance; refuses
  * what is not that. Without "problem" it is a CVRP when there are demands or a capacity. */
 invit_status wire_read_instance(const json_t *object, int64_t max_nodes, invit_instance **out,

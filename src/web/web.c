@@ -111,8 +111,8 @@ EMSCRIPTEN_KEEPALIVE char *web_generate(const char *wanted)
     return answer(write_instance(status, p, &err));
 }
 
-/* {"instance", "start": routes} as a file with that ending: {"text": ...}. */
-EMSCRIPTEN_KEEPALIVE char *web_write(const char *solved, const char *ending)
+/* {"instance", "start": routes} as a file with that ending, or one route of a list: {"text": ...}. */
+EMSCRIPTEN_KEEPALIVE char *web_write(const char *solved, const char *ending, int route)
 {
     invit_error err = {.message = "out of memory"};
     job_request q = {0};
@@ -120,7 +120,8 @@ EMSCRIPTEN_KEEPALIVE char *web_write(const char *solved, const char *ending)
     size_t length = 0;
     json_t *o = read_json(solved, &err);
     invit_status status = o ? request_solve(o, MOST_NODES, LONGEST, &q, &err) : INVIT_ERR_INPUT;
-    if (status == INVIT_OK) status = request_write(q.instance, q.plan.start, ending, &text, &length, &err);
+    if (status == INVIT_OK)
+        status = request_write(q.instance, q.plan.start, ending, route, &text, &length, &err);
     json_t *out = status == INVIT_OK ? json_pack("{s:s#}", "text", text, length) : describe_error(&err);
     free(text);
     job_request_destroy(&q);
