@@ -90,12 +90,12 @@ export async function follow(id, on, signal) {
   }
 }
 
-export async function download(id, format) {
+export async function download(id, format, route = 0) {
   const { request, result } = await get(id), { instance } = request;
   const start = result.routes ?? [result.tour.map((node) => node - 1)];
-  if (format === "svg") return drawSvg(instance, start);
+  if (format === "svg") return new Blob([drawSvg(instance, start)], { type: "image/svg+xml" });
   const ending = format !== "solution" ? format : instance.problem === "cvrp" ? "sol" : "tour";
-  return (await atDesk("write", [JSON.stringify({ instance, start }), ending])).text;
+  return new Blob([(await atDesk("write", [JSON.stringify({ instance, start }), ending, route])).text]);
 }
 
 // Kept for when there is no network. Browsers allow it on https and on this machine.

@@ -1,10 +1,12 @@
 // The routes as a picture, drawn without cairo.
 import { colourOf } from "./map.js";
+import { placed } from "./plan.js";
 
 const SIDE = 800, EDGE = 20;
 const escape = (text) => text.replace(/[&<>]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[c]);
 
-export function drawSvg(instance, routes) {
+export function drawSvg(given, routes) {
+  const instance = placed(given);
   const globe = instance.metric === "haversine", ys = instance.coords.map((p) => p[1]);
   const bound = (list, f) => list.reduce((a, b) => f(a, b));
   const narrow = globe ? Math.cos((bound(ys, Math.min) + bound(ys, Math.max)) / 2 * Math.PI / 180) : 1;

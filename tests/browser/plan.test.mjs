@@ -44,7 +44,7 @@ test("routes are listed with stops, kilometres and load; list and map light each
   await page.mouse.move(5, 400);
   await page.screenshot({ path: path.join(shots, "desktop-route.png") });
   // The stop chosen in the list is the one that the map finds at its place.
-  await page.locator(".stops button").first().click();
+  await page.locator(".stops > li > button").first().click();
   assert.equal(await text(page, "#stop-name"), names[0]);
   const place = await page.evaluate(() => { // the ring around the chosen stop: by hovering over the map until its name comes
     const map = document.getElementById("map").getBoundingClientRect();
@@ -67,7 +67,7 @@ test("a stop moved by hand: what it costs, and back again", () => withPage("desk
   const before = await totals(page), routes = await page.locator(".route").count();
   await page.locator(".route-head").first().click();
   const name = await page.locator(".stops .name").first().textContent(), stops = await page.locator(".stops .name").count();
-  await page.locator(".stops button").first().click();
+  await page.locator(".stops > li > button").first().click();
   const option = page.locator("#move-to option").last(), about = /^a van of its own, about \+([\d.]+) km$/.exec(await option.textContent());
   await page.selectOption("#move-to", await option.getAttribute("value"));
   await page.click("#move-button");
@@ -87,7 +87,7 @@ test("a move that breaks the capacity is refused with the reason", () => withPag
   await page.click("#solve");
   await said(page, "solved and checked");
   await page.locator(".route-head").first().click();
-  await page.locator(".stops button").first().click();
+  await page.locator(".stops > li > button").first().click();
   await page.selectOption("#move-to", "1");
   await page.click("#move-button");
   await said(page, "cannot move there");
@@ -123,7 +123,7 @@ test("times: windows from the table, minutes per stop, arrivals in the list, and
   const at = {};
   for (let r = 0; r < await page.locator(".route").count(); r++) {
     await page.locator(".route-head").nth(r).click();
-    for (const row of await page.locator(".stops button").all())
+    for (const row of await page.locator(".stops > li > button").all())
       at[await row.locator(".name").textContent()] = (await row.locator(".facts").textContent()).slice(0, 5);
   }
   assert.ok(at.Early >= "09:00" && at.Early <= "10:00", at.Early);
@@ -167,7 +167,7 @@ for (const view of ["desktop", "phone"]) for (const colorScheme of ["light", "da
     await accessible(page);
     await solveBakery(page);
     await page.locator(".route-head").first().click();
-    await page.locator(".stops button").first().click();
+    await page.locator(".stops > li > button").first().click();
     await page.click("#help-button");
     await accessible(page);
     await page.click("#tab-film");

@@ -35,7 +35,7 @@ const inBrowser = (page, file, request) => page.evaluate(async ({ contents, name
   const { id } = await api.submit({ instance, seed: 1, ...request });
   let last;
   await api.follow(id, (event, data) => { if (event === "done" || event === "failed") last = data; });
-  return last.message ? last : { ...last, file: await api.download(id, "solution") };
+  return last.message ? last : { ...last, file: await (await api.download(id, "solution")).text() };
 }, { contents: readFileSync(file, "utf8"), name: path.basename(file), request });
 
 for (const [kind, size, rollouts, iterations] of [["tsp", 150, 4, 2000], ["cvrp", 120, 4, 2000]]) {
@@ -102,7 +102,7 @@ test("1,000 stops by the policy, watched; stopped with the best so far, checked"
     assert.match(await text(page, "#constructed"), /\d/);
     await page.click("#final");
     await end(page);
-    assert.match((await page.evaluate(async () => (await import("./api.js")).download(new URLSearchParams(location.hash.slice(1)).get("job"), "solution"))), /DIMENSION : 1000/);
+    assert.match((await page.evaluate(async () => (await (await import("./api.js")).download(new URLSearchParams(location.hash.slice(1)).get("job"), "solution")).text())), /DIMENSION : 1000/);
   });
 });
 

@@ -6,18 +6,18 @@ export { hash, setHash } from "./address.js";
 export const seconds = 5; // what the page suggests
 export const where = `Solved by the server at ${location.host}.`;
 
-async function ask(method, path, body, type = "application/json") {
+async function send(method, path, body, type = "application/json") {
   const headers = {};
   const token = hash("token");
   if (token) headers.Authorization = `Bearer ${token}`;
   if (body !== undefined) headers["Content-Type"] = type;
   const response = await reach(path, { method, headers, body });
-  const text = await response.text();
+  if (response.ok) return response;
   let data = null;
-  try { data = JSON.parse(text); } catch { /* not JSON: an error page or a download */ }
-  if (!response.ok) throw Object.assign(new Error(data?.error?.message ?? `${response.status} ${response.statusText}`), { needs: data?.error?.needs });
-  return data ?? text;
+  try { data = JSON.parse(await response.text()); } catch { /* not JSON: an error page */ }
+  throw Object.assign(new Error(data?.error?.message ?? `${response.status} ${response.statusText}`), { needs: data?.error?.needs });
 }
+const ask = async (...what) => (await send(...what)).json();
 
 // The browser says "network error" or "Failed to fetch"; a person wants to know what does not answer.
 async function reach(path, options) {
@@ -33,7 +33,9 @@ export const config = () => ask("GET", "/v1/config");
 export const instance = (id) => ask("GET", `/v1/jobs/${id}/instance`);
 export const submit = (job) => ask("POST", "/v1/jobs", JSON.stringify(job));
 export const cancel = (id) => ask("DELETE", `/v1/jobs/${id}`);
-export const download = (id, format) => ask("GET", `/v1/jobs/${id}/solution?format=${format}`);
+// As bytes: read as text, a byte order mark would be lost.
+export const download = async (id, format, route) =>
+  (await send("GET", `/v1/jobs/${id}/solution?format=${format}${route ? `&route=${route}` : ""}`)).blob();
 
 // Follows a job: calls on(eventName, data) until the stream ends. fetch instead of EventSource, which cannot send a token.
 export async function follow(id, on, signal) {

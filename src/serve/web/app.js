@@ -1,10 +1,11 @@
 // The page: what the person does, what the solver says, and what is shown of it.
 import * as api from "./api.js";
 import { MapView } from "./map.js";
-import { Plan, EMPTY } from "./plan.js";
+import { Plan, EMPTY, placed, toSend } from "./plan.js";
 import { RouteList, makeSheets } from "./routes.js";
 import { Film } from "./film.js";
 import { fillFields, limitsOf } from "./fields.js";
+import { makeZip } from "./zip.js";
 import * as units from "./units.js";
 
 const $ = (id) => document.getElementById(id);
@@ -25,7 +26,7 @@ function showAll(fit) {
   chosen = -1;
   fillFields(instance);
   $("empty").hidden = instance.coords.length > 0;
-  $("headline").textContent = instance.coords.length ? `${instance.name}: ${units.number(plan.stops)} stops` : "Open a table of stops, then press Solve.";
+  $("headline").textContent = instance.coords.length ? `${instance.name}: ${units.stops(plan.stops)}` : "Open a table of stops, then press Solve.";
   showSolution();
 }
 
@@ -37,8 +38,13 @@ function showSolution() {
   $("routes").textContent = plan.routes?.length ?? "-";
   $("constructed").textContent = shots.length ? units.length(instance, shots[0].length) : "-";
   $("gain").textContent = shots.length && shots[0].length > 0 ? `${(100 * (1 - length / shots[0].length)).toFixed(2)} %` : "-";
-  document.querySelectorAll(".downloads button").forEach((b) => { b.disabled = !result; });
+  const hours = result?.stops?.[0]?.[0]?.departure == null ? null : plan.routes.reduce((sum, _, r) => sum + plan.summary(r).time, 0);
+  $("hours-term").hidden = hours == null;
+  $("hours").textContent = hours == null ? "-" : units.duration(instance, hours);
+  $("take").hidden = !result;
   $("print").disabled = !result?.stops;
+  $("drivers").hidden = !plan.vehicles;
+  document.querySelectorAll("[data-globe]").forEach((b) => { b.disabled = instance.metric !== "haversine"; });
   if (film.shown) film.show(); else { film.show(); map.setRoutes(plan.routes); }
   list.show();
   list.showStop(chosen);
@@ -64,9 +70,9 @@ function openRoute(r) {
   light(r);
   document.querySelector(`.route[data-route="${r}"] .route-head`)?.focus();
 }
-function chooseStop(node) {
+function chooseStop(node, inList = false) {
   chosen = node;
-  list.showStop(node);
+  list.showStop(node, inList);
   map.choose(node);
 }
 
@@ -110,11 +116,14 @@ function setDrawing(on) {
 }
 // A drawn stop counts 1, the depot nothing.
 function addStop(x, y) {
-  const { instance } = plan, next = { ...instance, coords: [...instance.coords, [x, y]] };
+  const { instance } = plan;
+  if (instance.distances) { say("Stops cannot be added: their distances would be missing in the matrix.", true); return; }
+  const next = { ...instance, coords: [...instance.coords, [x, y]] };
   if (plan.vehicles) next.demands = [...instance.demands, instance.coords.length ? 1 : 0];
   if (instance.labels) next.labels = [...instance.labels, `drawn ${next.coords.length}`];
   if (Array.isArray(instance.service)) next.service = [...instance.service, 0];
   if (instance.time_windows) next.time_windows = [...instance.time_windows, null];
+  if (instance.table?.rows) next.table = { ...instance.table, rows: [...instance.table.rows, instance.table.columns.map(() => "")] };
   change(next, false);
 }
 
@@ -159,7 +168,9 @@ async function open(file) {
       if (!capacity) return;
       read = await api.parse(file, capacity);
     }
-    if (ticket === opening) change({ ...read, name: file.name.replace(/\.[a-z]+$/i, "") });
+    if (ticket !== opening) return;
+    change({ ...placed(read), name: file.name.replace(/\.[a-z]+$/i, "") });
+    if (!read.coords) say("There are no coordinates, only distances: the stops are drawn on a circle.");
   });
 }
 
@@ -209,7 +220,7 @@ async function solve(on = false) {
   window.scrollTo(0, 0); // on a phone the map is above
   say("sending the stops");
   await guarded(async () => {
-    const request = { instance: plan.instance, time: Number($("time").value), seed: Number($("seed").value), rollouts: Number($("rollouts").value), watch: true };
+    const request = { instance: toSend(plan.instance), time: Number($("time").value), seed: Number($("seed").value), rollouts: Number($("rollouts").value), watch: true };
     if (Number($("temperature").value) > 0) request.temperature = Number($("temperature").value);
     if (start) Object.assign(request, { start, locked });
     await run(request, (name, data) => event(name, data, locked.length));
@@ -236,6 +247,8 @@ function event(name, data, locks = 0) {
   } else if (name === "failed") {
     say(data.message, true);
     showSolution();
+    const [, node] = /\bstop (\d+)\b/.exec(data.message) ?? []; // the one that cannot be served
+    if (plan.vehicles && Number(node) < plan.instance.coords.length) chooseStop(Number(node));
   }
 }
 
@@ -257,7 +270,7 @@ async function moveStop() {
   let refused = null;
   say("");
   await guarded(async () => {
-    const whole = await run({ instance: limitsOf(instance), time: 0, start: routes }, (name, data) => {
+    const whole = await run({ instance: toSend(limitsOf(instance)), time: 0, start: routes }, (name, data) => {
       if (name === "failed") refused = data.message.replace(/^.*does not fit the instance: /, "");
       if (name !== "done") return;
       plan.keep();
@@ -275,19 +288,30 @@ async function moveStop() {
 
 async function download(format) {
   await guarded(async () => {
-    const text = await api.download(plan.id, format), ending = format === "solution" ? (plan.vehicles ? "sol" : "tour") : format;
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([typeof text === "string" ? text : JSON.stringify(text)]));
-    link.download = `${plan.instance.name}.${ending}`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    const ending = format === "solution" ? (plan.vehicles ? "sol" : "tour") : format;
+    saveAs(format === "zip" ? await lists() : await api.download(plan.id, format), `${plan.instance.name}.${ending}`);
   });
+}
+function saveAs(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+// What -o FOLDER/ writes, as one file: all stops, the summary, and a list for each van.
+async function lists() {
+  const digits = String(plan.routes.length).length;
+  const names = [["stops.csv", "csv"], ["summary.csv", "summary"], ...plan.routes.map((_, r) => [`route-${String(r + 1).padStart(digits, "0")}.csv`, "csv", r + 1])];
+  const files = [];
+  for (const [name, ...what] of names) files.push([name, new Uint8Array(await (await api.download(plan.id, ...what)).arrayBuffer())]);
+  return makeZip(files);
 }
 
 // A link to a job brings its stops and its routes back, also while it is still solved.
 async function restore(id) {
   await guarded(async () => {
-    const instance = await api.instance(id);
+    const instance = placed(await api.instance(id));
     drop();
     plan.instance = instance;
     plan.clearSolution();

@@ -14,6 +14,9 @@ export function fillFields(instance) {
   const vehicles = instance.problem === "cvrp";
   document.querySelector(`input[name=problem][value=${instance.problem}]`).checked = true;
   $("limits").hidden = !vehicles;
+  $("open").checked = Boolean(instance.open);
+  showEnds(instance);
+  showRemarks(instance.remarks ?? []);
   for (const e of document.querySelectorAll(".unit")) e.textContent = globe(instance) ? "km" : "units";
   for (const e of document.querySelectorAll(".speed")) e.textContent = globe(instance) ? "km/h" : "units/min";
   $("speed").placeholder = globe(instance) ? USUAL_SPEED : 1;
@@ -26,19 +29,49 @@ export function fillFields(instance) {
   $("service").value = typeof instance.service === "number" ? instance.service : "";
   $("service").placeholder = Array.isArray(instance.service) ? "table" : "0";
   const leave = instance.time_windows?.[0]?.[0];
+  $("leave").value = "8:00";
   if (leave > 0 && instance.clock) $("leave").value = `${Math.floor(leave / 60)}:${String(Math.round(leave % 60)).padStart(2, "0")}`;
   $("speed").value = plain(instance.speed);
-  $("open").checked = Boolean(instance.open);
   const windows = instance.time_windows?.filter((w, i) => i > 0 && w && (w[0] > 0 || w[1] != null)).length ?? 0;
   $("windows").hidden = !windows;
   $("windows").textContent = `${windows} ${windows === 1 ? "stop has a time window" : "stops have time windows"}`;
 }
 
+// What the reader remarked on the table; flags of the program have other names here.
+function showRemarks(remarks) {
+  $("remarks").hidden = !remarks.length;
+  $("remarks").replaceChildren(...remarks.map((text) => {
+    const item = document.createElement("li");
+    item.textContent = text.replace("--speed or --durations gives others", "set the speed below");
+    return item;
+  }));
+}
+
+// Where one tour begins and ends, by the stops' names.
+const NAMED = 1000; // a longer list helps nobody
+function showEnds(instance) {
+  const count = instance.coords.length;
+  $("ends").hidden = instance.problem === "cvrp" || count < 2 || count > NAMED;
+  for (const name of ["start_node", "end_node"]) {
+    const options = instance.problem === "cvrp" || count > NAMED ? [] : instance.coords.map((_, i) => new Option(instance.labels?.[i] || `Stop ${i + 1}`, i));
+    $(name).replaceChildren(new Option("any", ""), ...options);
+    $(name).value = instance[name] ?? "";
+  }
+}
+
 // The instance with what the fields say. A service time per stop stays unless the field has one for all.
 export function limitsOf(instance) {
   const next = { ...instance };
-  for (const name of ["max_length", "max_duration", "max_stops", "speed", "open"]) delete next[name];
-  if (instance.problem !== "cvrp") { delete next.vehicles; return next; }
+  delete next.open;
+  if ($("open").checked) next.open = true;
+  if (instance.problem !== "cvrp") {
+    for (const name of ["start_node", "end_node"]) {
+      delete next[name];
+      if ($(name).value !== "") next[name] = Number($(name).value);
+    }
+    return next;
+  }
+  for (const name of ["max_length", "max_duration", "max_stops", "speed"]) delete next[name];
   const put = (name, id, scale = 1) => { if ($(id).value !== "") next[name] = Number($(id).value) * scale; };
   put("capacity", "capacity");
   if ($("vehicles").value !== "") next.vehicles = Number($("vehicles").value);
@@ -49,7 +82,6 @@ export function limitsOf(instance) {
   if ($("max-duration").value.trim() !== "") next.max_duration = $("max-duration").value.trim();
   if ($("service").value !== "") next.service = Number($("service").value);
   else if (!Array.isArray(next.service)) delete next.service;
-  if ($("open").checked) next.open = true;
   const timed = next.service || next.time_windows || next.max_duration;
   if (timed && globe(instance) && next.speed === undefined) next.speed = USUAL_SPEED;
   if (timed && globe(instance)) leaveAt(next);

@@ -31,7 +31,13 @@ export class Ground {
       c.moveTo(0, y); c.lineTo(w, y);
     }
     c.stroke();
-    for (let i = left; i <= right; i++) c.fillText(degree(step * i, "EW"), tx + sx * step * i + 3, 12);
+    // Whole labels only, apart from each other, and none under the zoom buttons at the right.
+    let free = 48;
+    for (let i = left; i <= right; i++) {
+      const text = degree(step * i, "EW"), x = tx + sx * step * i + 3;
+      const end = x + c.measureText(text).width;
+      if (x > free && end < w - 52) { c.fillText(text, x, 12); free = end + 10; }
+    }
     for (let i = low; i <= high; i++) { const y = ty - scale * step * i; if (y > 24) c.fillText(degree(step * i, "NS"), 3, y - 3); }
   }
 

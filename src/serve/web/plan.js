@@ -1,6 +1,28 @@
 // The plan: an instance, its solution, what is locked, and the way back. Nothing here touches the page.
 
+// Columns that are told elsewhere: demands, windows, limits. As in csv_columns.c, for the common names.
+const RULES = /^(demand|menge|qty|quantity|amount|weight|gewicht|load|volume|packages|parcels|pakete|.*capacity|kapazit.t|service.*|standzeit|open|close|opens|closes|earliest|latest|tw_.*|window_.*|ready_time|due_date|start_time|end_time|von|bis|vehicles|vans|trucks|drivers|fahrzeuge|max_.*|speed.*|kmh)$/i;
+
 export const EMPTY = { problem: "tsp", name: "drawn", coords: [], demands: [], capacity: 50, metric: "exact" };
+
+// A matrix without places is drawn on a circle; the circle is not part of the problem.
+export function placed(instance) {
+  if (instance.coords) return instance;
+  const n = instance.distances.length, at = (i) => [Math.sin(2 * Math.PI * i / n), Math.cos(2 * Math.PI * i / n)];
+  return { ...instance, metric: "exact", coords: Array.from({ length: n }, (_, i) => at(i)), placeless: true };
+}
+
+// Members for routes, and for one tour: a problem has only its own.
+const ROUTES_ONLY = ["demands", "capacity", "vehicles", "max_length", "max_duration", "max_stops", "service", "time_windows", "speed", "clock"];
+const TOUR_ONLY = ["start_node", "end_node"];
+
+// The problem as the solver gets it.
+export function toSend(instance) {
+  const { remarks: _, placeless, ...problem } = instance;
+  if (placeless) { delete problem.coords; delete problem.metric; }
+  for (const name of instance.problem === "cvrp" ? TOUR_ONLY : ROUTES_ONLY) delete problem[name];
+  return problem;
+}
 
 export class Plan {
   constructor() {
@@ -44,6 +66,12 @@ export class Plan {
     this.result = result;
     this.routes = result.routes ?? [result.tour.map((node) => node - 1)];
     this.id = result.id;
+  }
+
+  // What the table says of a stop beyond what routes need: [[column, text], ...].
+  about(node) {
+    const { columns = [], rows = [] } = this.instance.table ?? {};
+    return columns.map((name, k) => [name, String(rows[node]?.[k] ?? "")]).filter(([name, text]) => text && !RULES.test(name.trim()));
   }
 
   // One line per route: number of stops, length, load, time.

@@ -22,25 +22,34 @@ function swatch(r) {
 
 export class RouteList {
   // `on` has: light(r), open(r), lock(r), choose(node)
-  constructor(plan, on) { this.plan = plan; this.on = on; this.opened = -1; }
+  constructor(plan, on) {
+    this.plan = plan; this.on = on;
+    this.opened = -1;
+    this.chosen = -1;       // the stop that is selected,
+    this.inList = false;    // in the list: its facts stand below it there, so that nothing moves away under the hand
+    this.box = $("stop");
+    this.home = this.box.nextElementSibling;
+  }
 
   title(r) { return this.plan.vehicles ? `Van ${r + 1}` : "Tour"; }
 
   show() {
     const { plan } = this, list = $("route-list");
     $("routes-empty").hidden = Boolean(plan.routes);
+    this.home.before(this.box);
     list.replaceChildren();
     if (!plan.routes) { this.opened = -1; return; }
     const many = plan.routes.length > 300 ? plan.routes.slice(0, 300) : plan.routes;
     many.forEach((_, r) => list.append(this.#item(r)));
     if (many.length < plan.routes.length) list.append(element("li", {}, `and ${plan.routes.length - many.length} more`));
+    this.#place();
   }
 
   #item(r) {
     const { plan, on } = this, s = plan.summary(r), { instance } = plan, open = r === this.opened;
-    const facts = [`${s.stops} stops`];
+    const facts = [units.stops(s.stops)];
     if (s.length !== undefined) facts.push(units.length(instance, s.length));
-    if (plan.vehicles && instance.capacity) facts.push(`load ${units.number(s.load)} of ${units.number(instance.capacity)}`);
+    if (plan.vehicles && instance.capacity) facts.push(`load ${units.load(s.load)} of ${units.load(instance.capacity)}`);
     if (s.time !== undefined) facts.push(`${units.moment(instance, s.from)} to ${units.moment(instance, s.to)} (${units.duration(instance, s.time)})`);
     const head = element("button", { type: "button", class: "route-head", "aria-expanded": String(open), onclick: () => on.open(open ? -1 : r) },
       swatch(r), element("b", {}, this.title(r)), element("span", { class: "facts" }, facts.join(" \u00b7 ")));
@@ -60,11 +69,18 @@ export class RouteList {
     return element("ol", { class: "stops" }, ...plan.routes[r].slice(0, 500).map((node) => {
       const stop = at.get(node), facts = [];
       if (stop?.arrival != null) facts.push(units.moment(instance, stop.arrival + (stop.waiting ?? 0)));
-      if (plan.vehicles && plan.demand(node)) facts.push(`load ${units.number(plan.demand(node))}`);
+      if (plan.vehicles && plan.demand(node)) facts.push(`load ${units.load(plan.demand(node))}`);
       if (stop && stop.arrival == null) facts.push(`at ${units.length(instance, stop.distance)}`);
-      return element("li", {}, element("button", { type: "button", "data-node": node, onclick: () => on.choose(node) },
+      return element("li", {}, element("button", { type: "button", "data-node": node, onclick: () => on.choose(node, true) },
         element("span", { class: "name" }, plan.name(node)), element("span", { class: "facts" }, facts.join(" \u00b7 "))));
     }));
+  }
+
+  #place() {
+    const item = this.inList && document.querySelector(`.stops [data-node="${this.chosen}"]`)?.closest("li");
+    if (item) item.append(this.box); else this.home.before(this.box);
+    document.querySelectorAll(".stops [aria-current]").forEach((b) => b.removeAttribute("aria-current"));
+    document.querySelector(`.stops [data-node="${this.chosen}"]`)?.setAttribute("aria-current", "true");
   }
 
   // The routes lit up in the list when the map shows them.
@@ -73,19 +89,23 @@ export class RouteList {
   }
 
   // Facts about one stop, and where it could go.
-  showStop(node) {
-    const { plan } = this, { instance } = plan, box = $("stop");
-    box.hidden = node < 0;
+  showStop(node, inList = this.inList) {
+    const { plan } = this, { instance } = plan;
+    this.box.hidden = node < 0;
+    this.chosen = node;
+    this.inList = inList;
+    this.#place();
     if (node < 0) return;
     const r = plan.routeOf(node), lines = [];
     const told = plan.result?.stops?.[r]?.find((s) => s.node === node);
     const window = instance.time_windows?.[node];
     if (r >= 0) lines.push(`stop ${plan.routes[r].indexOf(node) + 1} of ${this.title(r)}`);
-    if (plan.vehicles && node) lines.push(`demand ${units.number(plan.demand(node))}`);
-    if (window && (window[0] > 0 || window[1] != null)) lines.push(`open ${units.moment(instance, window[0]) || "any time"} to ${units.moment(instance, window[1]) || "any time"}`);
+    if (plan.vehicles && node) lines.push(`demand ${units.load(plan.demand(node))}`);
+    if (window && (window[0] > 0 || window[1] != null)) lines.push(`open ${units.window(instance, window)}`);
     if (told?.arrival != null) lines.push(`arrival ${units.moment(instance, told.arrival)}${told.waiting > 0.5 ? `, waits ${units.duration(instance, told.waiting)}` : ""}`);
     $("stop-name").textContent = plan.name(node);
     $("stop-facts").textContent = lines.join(" \u00b7 ");
+    $("stop-about").replaceChildren(...plan.about(node).map(([name, text]) => element("div", {}, element("dt", {}, name), element("dd", {}, text))));
     const movable = plan.vehicles && plan.result && node !== 0 && r >= 0 && !plan.locked.has(r);
     $("move").hidden = !movable;
     if (!movable) return;
@@ -103,16 +123,21 @@ export function makeSheets(plan) {
   if (!plan.result?.stops) return;
   plan.routes.forEach((_, r) => {
     const s = plan.summary(r), told = plan.result.stops[r], timed = told[0].departure != null;
-    const columns = ["", "Stop", ...(timed ? ["Arrival"] : []), ...(plan.vehicles ? ["Load"] : []), "From the last", "Done"];
+    const windows = timed && instance.time_windows?.some((w, i) => i > 0 && w && (w[0] > 0 || w[1] != null));
+    const columns = ["", "Stop", ...(timed ? ["Arrival"] : []), ...(windows ? ["Open"] : []), ...(plan.vehicles ? ["Load"] : []), "Way", ""];
+    const cell = (text, properties = {}) => element("td", properties, text);
     const rows = told.map((stop, k) => {
-      const ends = plan.vehicles && stop.node === 0;
-      return element("tr", {}, element("td", {}, ends ? "" : String(plan.vehicles ? k : k + 1)), element("td", {}, plan.name(stop.node)),
-        ...(timed ? [element("td", {}, units.moment(instance, k ? stop.arrival + (stop.waiting ?? 0) : stop.departure))] : []),
-        ...(plan.vehicles ? [element("td", {}, ends ? "" : units.number(plan.demand(stop.node)))] : []),
-        element("td", {}, k ? units.length(instance, stop.leg) : ""), element("td", { class: "tick" }));
+      const ends = plan.vehicles && stop.node === 0, again = !plan.vehicles && k > 0 && k === told.length - 1 && stop.node === told[0].node;
+      const what = element("td", {}, element("b", {}, plan.name(stop.node)));
+      if (!ends && !again) for (const [name, text] of plan.about(stop.node)) what.append(element("div", {}, /^(address|adresse|street|phone|telefon|tel)/i.test(name) ? text : `${name}: ${text}`));
+      return element("tr", {}, cell(ends || again ? "" : String(plan.vehicles ? k : k + 1)), what,
+        ...(timed ? [cell(units.moment(instance, k ? stop.arrival + (stop.waiting ?? 0) : stop.departure))] : []),
+        ...(windows ? [cell(ends ? "" : units.window(instance, instance.time_windows[stop.node]))] : []),
+        ...(plan.vehicles ? [cell(ends ? "" : units.load(plan.demand(stop.node)))] : []),
+        cell(k ? units.length(instance, stop.leg) : ""), cell("", { class: ends || again ? "" : "tick" }));
     });
-    const facts = [`${s.stops} stops`, units.length(instance, s.length)];
-    if (plan.vehicles) facts.push(`load ${units.number(s.load)} of ${units.number(instance.capacity ?? 0)}`);
+    const facts = [units.stops(s.stops), units.length(instance, s.length)];
+    if (plan.vehicles) facts.push(`load ${units.load(s.load)} of ${units.load(instance.capacity ?? 0)}`);
     if (timed) facts.push(`${units.moment(instance, s.from)} to ${units.moment(instance, s.to)}`);
     box.append(element("section", { class: "sheet" }, element("h2", {}, `${plan.vehicles ? `Van ${r + 1}` : "Tour"}: ${instance.name}`),
       element("p", {}, facts.join(" \u00b7 ")), sketch(plan, r),

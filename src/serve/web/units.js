@@ -2,12 +2,15 @@
 
 const globe = (instance) => instance.metric === "haversine";
 
-export const number = (v, digits = 0) => v.toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: 0 });
+export const number = (v, digits = 0, least = 0) => v.toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: least });
+
+export const stops = (n) => `${number(n)} ${n === 1 ? "stop" : "stops"}`;
+export const load = (v) => number(v, 3);
 
 // Metres on the globe; elsewhere the file's own units, which have no name.
 export function length(instance, v) {
   if (v == null || !Number.isFinite(v)) return "-";
-  if (globe(instance)) return Math.abs(v) < 995 ? `${Math.round(v)} m` : `${(v / 1000).toFixed(Math.abs(v) < 99500 ? 1 : 0)} km`;
+  if (globe(instance)) return Math.abs(v) < 995 ? `${Math.round(v)} m` : `${number(v / 1000, ...(Math.abs(v) < 999950 ? [1, 1] : []))} km`;
   return Math.abs(v) >= 1000 ? number(v) : v === 0 ? "0" : v.toPrecision(4);
 }
 export const unit = (instance) => globe(instance) ? "km" : "units";
@@ -22,6 +25,11 @@ export function moment(instance, v) {
   const rounded = Math.round(v);
   return minutes(instance) ? `${two(rounded / 60)}:${two(rounded % 60)}` : number(v, 1);
 }
+// "09:00 to 10:00", "from 09:00", "until 10:00".
+export function window(instance, w) {
+  const [early, late] = [w?.[0] > 0 ? moment(instance, w[0]) : "", moment(instance, w?.[1])];
+  return early && late ? `${early} to ${late}` : early ? `from ${early}` : late ? `until ${late}` : "";
+}
 export function duration(instance, v) {
   if (v == null || !Number.isFinite(v)) return "-";
   if (!minutes(instance)) return number(v, 1);
@@ -31,6 +39,7 @@ export function duration(instance, v) {
 
 // Between two stops, for placing a stop by hand and for the scale; the server has the last word on lengths.
 export function distance(instance, a, b) {
+  if (instance.distances) return instance.distances[a][b];
   const [ax, ay] = instance.coords[a], [bx, by] = instance.coords[b];
   if (!globe(instance)) return Math.hypot(ax - bx, ay - by);
   const rad = Math.PI / 180, h = Math.sin((by - ay) * rad / 2) ** 2 + Math.cos(ay * rad) * Math.cos(by * rad) * Math.sin((bx - ax) * rad / 2) ** 2;
