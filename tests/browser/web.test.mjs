@@ -65,7 +65,7 @@ test("a table is opened, solved, downloaded and found again after a reload, with
     await page.evaluate(() => document.querySelectorAll("details").forEach((d) => { d.open = true; }));
     await openText(page, "toobig.csv", "x,y,demand,capacity\n0,0,0,30\n1,1,31,30\n");
     await said(page, "toobig.csv");
-    await openText(page, "shops.csv", "id,lat,lon,demand\nDepot,48.1,11.5,0\nA,48.2,11.4,2\nB,48.25,11.6,2\nC,48.0,11.5,2\nD,48.3,11.7,2\n");
+    await openText(page, "shops.csv", "\uFEFFid;lat;lon;demand;Adresse\r\nDepot;48,1;11,5;0;\r\nA;48,2;11,4;2;Ring 1\r\nB;48,25;11,6;2;Ring 2\r\nC;48,0;11,5;2;Ring 3\r\nD;48,3;11,7;2;Ring 4\r\n");
     await page.fill("#ask-value", "4");
     await page.click("#ask button.primary");
     await headline(page, "shops: 4 stops");
@@ -73,7 +73,11 @@ test("a table is opened, solved, downloaded and found again after a reload, with
     await page.click("#solve");
     await said(page, "solved and checked");
     assert.equal(await text(page, "#routes"), "2");
-    assert.match((await save(page, "csv")).text, /^route,stop,node,id/);
+    assert.match((await save(page, "csv")).text, /^\uFEFFroute;stop;node;id;lat;lon;demand;load;leg;distance;Adresse\r\n[^]*;A;48,2;11,4;2;[\d;,]+;Ring 1\r\n/);
+    assert.match((await save(page, "html")).text, /driver sheets[^]*Ring 4/);
+    assert.match((await save(page, "gpx")).text, /<gpx [^]*Ring 2/);
+    assert.match((await save(page, "kml")).text, /<kml /);
+    assert.match((await save(page, "zip")).text, /stops.csv[^]*route-2.csv/);
     assert.equal(JSON.parse((await save(page, "geojson")).text).type, "FeatureCollection");
     assert.match((await save(page, "svg")).text, /<polyline[^]*<polyline/);
     const sol = await save(page, "solution");
