@@ -318,7 +318,10 @@ static void import_and_info_tell_the_same(void **state)
     assert_int_equal(run("import half.safetensors m.safetensors -o x.safetensors"), 1);
     says("another make");
     assert_int_equal(run("import a.tsp -o x.safetensors"), 1);
-    assert_int_equal(run("info a.tsp"), 1);
+    must(run("info a.tsp")); /* an instance */
+    says("distances");
+    assert_int_equal(run("info a.tsp --tensors"), 2);
+    assert_int_equal(run("info m.safetensors -o x.json"), 2);
 }
 
 /* A bundled model that cannot be read is not the same as none: the policy was to construct, and does not. */

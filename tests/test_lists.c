@@ -270,6 +270,39 @@ static void the_result_leads_with_the_plan(void **state)
     says("t: length 20; tour of 3 nodes; checked, 0.0 s\n");
 }
 
+/* What was understood of a file, and the same problem in another format: solved from there, the lists are the same. */
+static void an_instance_is_described_and_written(void **state)
+{
+    (void)state;
+    write_file("de.csv", german);
+    must(run("invit info de.csv -o de.json"));
+    says(
+        "  problem     CVRP 'de', 3 customers and a depot (table)\n  distances   great circles, in metres\n");
+    says("  demands     10 in all, capacity 6: at least 2 vehicles\n");
+    says("1 time windows, service times\n");
+    says("  columns     Adresse, Telefon, Menge, ");
+    says("  written to  de.json\n");
+    must(run("invit solve de.csv --iterations 200 --threads 1 -q -o a.csv -o a.html && "
+             "invit solve de.json --iterations 200 --threads 1 -q -o b.csv -o b.html && "
+             "cmp a.csv b.csv && cmp a.html b.html"));
+    must(run("invit info de.csv --vehicles 3 -o - | invit info - --json"));
+    says("\"vehicles\": 3");
+    must(run("invit info de.csv --max-duration 0:20"));
+    says("more than max_duration");
+    assert_int_equal(run("invit info de.csv -o de.vrp"), 1);
+    says("cannot say speed: write it as JSON");
+    assert_int_equal(run("invit info de.csv -o de.pdf"), 2);
+    assert_int_equal(run("invit info de.csv -o ./de.csv"), 2);
+    assert_int_equal(run("invit info de.csv --index 1"), 1);
+    must(
+        run("invit gen cvrp -n 9 --scale 100 -o g.json && invit gen cvrp -n 9 --scale 100 -o g.vrp && "
+            "invit info g.json -o h.vrp && grep -v COMMENT g.vrp >a && grep -v COMMENT h.vrp >b && cmp a b"));
+    must(run("invit gen tsp -n 4 --count 2 -f json -o d/ && invit info d/tsp4-uniform-s1-i1.json"));
+    assert_int_equal(run("invit gen tsp -n 4 --count 2 -o two.json"), 2);
+    must(run("invit info tsp-2v"));
+    says("INViT-2V for TSP");
+}
+
 #define IN_DIRECTORY(f) cmocka_unit_test_setup_teardown(f, enter_folder, leave_folder)
 
 int main(void)
@@ -278,7 +311,7 @@ int main(void)
         IN_DIRECTORY(lists_keep_columns_and_dialect), IN_DIRECTORY(every_dialect_is_read_back),
         IN_DIRECTORY(folders_hold_a_list_per_route),  IN_DIRECTORY(maps_are_well_formed),
         IN_DIRECTORY(sheets_have_a_page_per_driver),  IN_DIRECTORY(places_that_look_wrong_are_named),
-        IN_DIRECTORY(the_result_leads_with_the_plan),
+        IN_DIRECTORY(the_result_leads_with_the_plan), IN_DIRECTORY(an_instance_is_described_and_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-enum { FORMAT_AUTO, FORMAT_MSVDRP, FORMAT_TSPLIB };
+enum { FORMAT_AUTO, FORMAT_MSVDRP, FORMAT_TSPLIB, FORMAT_JSON };
 
 typedef struct values {
     int64_t size, count, capacity;
@@ -57,15 +57,15 @@ static const cli_option options[] = {
      .offset = offsetof(values, output),
      .metavar = "FILE",
      .fallback = "standard output",
-     .help =
-         "a file; for TSPLIB also a directory (NAME/ makes one) or a pattern with %d, one file per instance"},
+     .help = "a file; for TSPLIB and JSON also a directory (NAME/ makes one) or a pattern with %d, one file "
+             "an instance"},
     {.name = "format",
      .modes = TSP | CVRP,
      .letter = 'f',
      .type = CLI_CHOICE,
      .offset = offsetof(values, format),
-     .choices = "auto|msvdrp|tsplib",
-     .help = "auto: TSPLIB for .tsp, .vrp and directories, MSVDRP otherwise"},
+     .choices = "auto|msvdrp|tsplib|json",
+     .help = "auto: TSPLIB for .tsp, .vrp and directories, JSON for .json, MSVDRP otherwise"},
     {.name = "scale",
      .modes = TSP | CVRP,
      .type = CLI_DOUBLE,
@@ -74,7 +74,7 @@ static const cli_option options[] = {
      .fallback = "keep the unit square",
      .min = 1e-9,
      .max = 1e12,
-     .help = "TSPLIB: multiply coordinates by F and measure by EUC_2D, as other solvers expect"},
+     .help = "TSPLIB, JSON: multiply coordinates by F and measure by EUC_2D, as other solvers expect"},
     {.name = "capacity",
      .modes = CVRP,
      .type = CLI_INT64,
@@ -218,9 +218,9 @@ static bool expand(const char *pattern, int64_t index, char *to, size_t room)
     return n > 0 && (size_t)n < room && !strchr(p, '%');
 }
 
-/* One TSPLIB file per instance. */
-static invit_status write_many_files(const values *v, invit_problem problem, bool directory,
-                                     cli_progress *progress, invit_error *err)
+/* One file per instance. */
+static invit_status write_many_files(const values *v, invit_problem problem, invit_format format,
+                                     bool directory, cli_progress *progress, invit_error *err)
 {
     invit_status status = INVIT_OK;
     for (int64_t i = 0; status == INVIT_OK && i < v->count; i++) {
@@ -231,7 +231,9 @@ static invit_status write_many_files(const values *v, invit_problem problem, boo
         if (status == INVIT_OK && v->scale > 0) status = scale_up(&p, v->scale, err);
         if (status == INVIT_OK) {
             bool fits = directory ? snprintf(path, sizeof path, "%s/%s.%s", v->output, invit_instance_name(p),
-                                             problem == INVIT_TSP ? "tsp" : "vrp") < (int)sizeof path
+                                             format == INVIT_FORMAT_JSON ? "json"
+                                             : problem == INVIT_TSP      ? "tsp"
+                                                                         : "vrp") < (int)sizeof path
                                   : expand(v->output, i, path, sizeof path);
             if (!fits) {
                 status = err->code = INVIT_ERR_ARGUMENT;
@@ -241,7 +243,7 @@ static invit_status write_many_files(const values *v, invit_problem problem, boo
         }
         if (status == INVIT_OK) status = invit_writer_open(path, &w, err);
         if (status == INVIT_OK) {
-            status = invit_writer_instance(w, p, INVIT_FORMAT_TSPLIB, err);
+            status = invit_writer_instance(w, p, format, err);
             invit_status closed = invit_writer_close(w, status == INVIT_OK ? err : NULL);
             if (status == INVIT_OK) status = closed;
         }
@@ -280,17 +282,19 @@ static int gen_set(values *v, invit_problem problem)
 {
     bool directory = is_directory(v->output);
     bool pattern = !directory && strchr(v->output, '%');
-    bool tsplib =
-        v->format == FORMAT_TSPLIB ||
-        (v->format == FORMAT_AUTO && (directory || ends_in(v->output, ".tsp") || ends_in(v->output, ".vrp")));
-    if (!tsplib && directory) return cli_bad_usage("%s is a directory: MSVDRP sets are one file", v->output);
-    if (!tsplib && v->scale > 0)
-        return cli_bad_usage("--scale is for TSPLIB files; MSVDRP sets keep the unit square");
-    if (tsplib && v->count > 1 && !directory && !pattern)
-        return cli_bad_usage("%lld TSPLIB files need a directory or a pattern with %%d as --output; -o NAME/ "
+    bool json = v->format == FORMAT_JSON || (v->format == FORMAT_AUTO && ends_in(v->output, ".json"));
+    bool tsplib = v->format == FORMAT_TSPLIB ||
+                  (v->format == FORMAT_AUTO && !json &&
+                   (directory || ends_in(v->output, ".tsp") || ends_in(v->output, ".vrp")));
+    bool sets = !tsplib && !json;
+    if (sets && directory) return cli_bad_usage("%s is a directory: MSVDRP sets are one file", v->output);
+    if (sets && v->scale > 0)
+        return cli_bad_usage("--scale is for TSPLIB and JSON files; MSVDRP sets keep the unit square");
+    if (!sets && v->count > 1 && !directory && !pattern)
+        return cli_bad_usage("%lld %s files need a directory or a pattern with %%d as --output; -o NAME/ "
                              "makes a directory",
-                             (long long)v->count);
-    if (!tsplib && problem == INVIT_TSP && v->size == 1 && v->count > 1)
+                             (long long)v->count, json ? "JSON" : "TSPLIB");
+    if (sets && problem == INVIT_TSP && v->size == 1 && v->count > 1)
         return cli_bad_usage("%lld instances of one node would be read back as one of %lld; write TSPLIB "
                              "files: -f tsplib -o NAME/",
                              (long long)v->count, (long long)v->count);
@@ -301,10 +305,10 @@ static int gen_set(values *v, invit_problem problem)
     cli_progress progress;
     invit_error err;
     cli_control(&progress, v->common.quiet);
-    invit_status status = tsplib && (directory || pattern)
-                              ? write_many_files(v, problem, directory, &progress, &err)
-                              : write_one_file(v, problem, tsplib ? INVIT_FORMAT_TSPLIB : INVIT_FORMAT_MSVDRP,
-                                               v->output, &progress, &err);
+    invit_format format = json ? INVIT_FORMAT_JSON : tsplib ? INVIT_FORMAT_TSPLIB : INVIT_FORMAT_MSVDRP;
+    invit_status status = !sets && (directory || pattern)
+                              ? write_many_files(v, problem, format, directory, &progress, &err)
+                              : write_one_file(v, problem, format, v->output, &progress, &err);
     cli_progress_clear(&progress);
     return status == INVIT_OK ? CLI_OK : cli_report(&err);
 }

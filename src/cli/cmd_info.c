@@ -1,29 +1,58 @@
-/* invit info: what a model file holds. */
+/* invit info: what a model file holds, or what was understood of an instance. */
 #include "base/names.h"
 #include "cli/cli.h"
+#include "cli/info_instance.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-typedef struct info_values {
-    bool tensors;
-    cli_common common;
-} info_values;
+enum { MODEL = 1, INSTANCE = 2 }; /* what is described */
 
-static const cli_option options[] = {{.name = "tensors",
-                                      .type = CLI_BOOL,
-                                      .offset = offsetof(info_values, tensors),
-                                      .help = "list every tensor"},
-                                     CLI_JSON(info_values, common),
-                                     CLI_END};
+static const cli_option options[] = {
+    {.name = "output",
+     .modes = INSTANCE,
+     .letter = 'o',
+     .type = CLI_STRING,
+     .offset = offsetof(info_values, output),
+     .metavar = "FILE",
+     .fallback = "none",
+     .help =
+         "an instance: write it in another format, .json (says everything), .tsp, .vrp or .txt; '-': JSON"},
+    {.name = "index",
+     .modes = INSTANCE,
+     .letter = 'i',
+     .type = CLI_INT64,
+     .offset = offsetof(info_values, index),
+     .metavar = "I",
+     .min = 0,
+     .max = 1e15,
+     .help = "instance I of a file with many, counted from 0"},
+    CLI_CAPACITY(info_values, capacity),
+    {.name = "tensors",
+     .modes = MODEL,
+     .type = CLI_BOOL,
+     .offset = offsetof(info_values, tensors),
+     .help = "a model: list every tensor"},
+    CLI_JSON(info_values, common),
+    CLI_RULES(info_values, rules),
+    CLI_END};
 
-static const cli_spec spec = {.command = "info",
-                              .usage = "MODEL.safetensors [OPTION...]",
-                              .about = "Shows a model's configuration, size and metadata.",
-                              .options = options,
-                              .min_args = 1,
-                              .max_args = 1};
+static const cli_spec spec = {
+    .command = "info",
+    .usage = "INSTANCE|MODEL.safetensors [OPTION...]",
+    .about =
+        "Shows what was understood of an instance (nodes, distances, demands, rules, columns), with remarks "
+        "on what was not used, and writes it in another format; or a model's configuration, size and "
+        "metadata.",
+    .options = options,
+    .min_args = 1,
+    .max_args = 1,
+    .more = "Examples:\n"
+            "  invit info deliveries.csv\n"
+            "  invit info deliveries.csv --matrix distances.csv --vehicles 5 -o problem.json\n"
+            "  invit info tsp-2v\n"};
 
 static void print_json(const invit_model *model, const char *path)
 {
@@ -99,12 +128,28 @@ static void print_text(const invit_model *model, const char *path, bool tensors)
     }
 }
 
+/* By its name; models that come with the program have no ending, and are no files here. */
+static bool is_model(const char *path)
+{
+    size_t n = strlen(path), k = strlen(".safetensors");
+    if (strcmp(path, "-") == 0) return false;
+    return (n > k && strcmp(path + n - k, ".safetensors") == 0) ||
+           (!strpbrk(path, "./") && access(path, F_OK) != 0);
+}
+
 int cmd_info(int argc, char **argv)
 {
     info_values v = {0};
     cli_args args;
     int code = cli_parse(&spec, &v, argc, argv, &args);
     if (code != CLI_GO) return code;
+    bool model_file = is_model(args.item[0]);
+    code = cli_check_mode(&args, model_file ? MODEL : INSTANCE, model_file ? "a model" : "an instance");
+    if (code == CLI_GO && !model_file) code = info_instance(&v, args.item[0]);
+    if (code != CLI_GO) {
+        cli_args_free(&args);
+        return code;
+    }
     invit_error err = {0};
     invit_model *model = NULL;
     code = CLI_OK;

@@ -16,7 +16,7 @@
     X(check, "check a solution and measure it, independently of the solver", "Solve")                        \
     X(plot, "draw an instance, a solution, an anytime curve or a training run", "Solve")                     \
     X(gen, "generate instances", "Instances")                                                                \
-    X(info, "describe a model file", "Models")                                                               \
+    X(info, "describe an instance or a model; write an instance in another format", "Instances")             \
     X(import, "convert a published checkpoint", "Models")                                                    \
     X(train, "train a model", "Models")                                                                      \
     X(eval, "measure models and solvers on sets of instances", "Measure")                                    \
