@@ -6,6 +6,7 @@ import csv
 import ctypes as c
 import datetime
 import io
+import json
 import math
 import numbers
 import os
@@ -13,7 +14,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any, Dict, List, Optional, Sequence, Union
 
-from ._library import DISTRIBUTIONS, METRICS, PROBLEMS, GenerateOptions, InvitError, call, lib
+from ._library import DISTRIBUTIONS, METRICS, PROBLEMS, GenerateOptions, InvitError, call, free, lib
 
 Coords = Union[Sequence[Sequence[float]], Any]  # nested sequences or a NumPy array of shape (n, 2)
 
@@ -142,6 +143,16 @@ def _field(value: Any) -> str:
     if isinstance(value, float):
         return "" if math.isnan(value) else repr(int(value) if value.is_integer() and abs(value) < 1e15 else value)
     return str(value)
+
+
+def _warn(note: str, level: int, durations: bool = False) -> None:
+    """Warns of what the reader remarked; of assumed travel times only where there are no others."""
+    notes = [line.replace("--", "") for line in note.splitlines() if not (line.startswith("travel times") and durations)]
+    if notes:
+        warnings.warn("; ".join(notes), stacklevel=level)
+
+
+_INSTANCE_FORMATS = {".json": 6, ".tsp": 0, ".atsp": 0, ".vrp": 0, ".txt": 1}  # invit_format
 
 
 class Instance:
@@ -307,10 +318,7 @@ class Instance:
         finally:
             lib.invit_reader_close(reader)
         self._handle = out
-        notes = [line.replace("--", "") for line in note.splitlines()
-                 if not (line.startswith("travel times") and arrays["durations"] is not None)]
-        if notes:
-            warnings.warn("; ".join(notes), stacklevel=4)
+        _warn(note, 5, arrays["durations"] is not None)
         call("invit_instance_set_name", out, name.encode())
         if metric is not None:
             call("invit_instance_set_metric", out, _choose("metric", metric, METRICS))
@@ -391,6 +399,30 @@ class Instance:
         values, n = lib.invit_instance_array(self._handle, name.encode()), len(self)
         return values[:n * n if name in ("distances", "durations") else n] if values else None
 
+    @property
+    def table(self) -> Optional[Dict[str, Any]]:
+        """What comes through to lists of stops: a dict of `columns`, `rows` and `dialect`; None without a table."""
+        text, size = c.c_void_p(), c.c_size_t()
+        call("invit_instance_table", self._handle, c.byref(text), c.byref(size))
+        try:
+            return json.loads(c.string_at(text.value, size.value)) if text.value else None
+        finally:
+            free(text)
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes the problem; the format follows from the name: .json (says everything), .tsp, .atsp, .vrp (TSPLIB,
+        VRPLIB), .txt (MSVDRP)."""
+        suffix, writer = os.path.splitext(os.fspath(path))[1].lower(), c.c_void_p()
+        if suffix not in _INSTANCE_FORMATS:
+            raise InvitError(f"{os.fspath(path)}: expected a name that ends in {', '.join(_INSTANCE_FORMATS)}")
+        call("invit_writer_open", os.fsencode(path), c.byref(writer))
+        try:
+            call("invit_writer_instance", writer, self._handle, _INSTANCE_FORMATS[suffix])
+        except BaseException:
+            lib.invit_writer_abandon(writer)
+            raise
+        call("invit_writer_close", writer)
+
     # ---- pickling: everything that can be asked for, so that instances of files and generators are the same ----
 
     def __getstate__(self) -> Dict[str, Any]:
@@ -400,10 +432,9 @@ class Instance:
         found = {name: self.get(name) for name in names} if not self.get("plain") else {}
         values = {name: int(value) if value == int(value) else repr(value)
                   for name, value in found.items() if value is not None}
-        if self.get("open"):
-            values["open"] = "yes"
+        values.update({name: "yes" for name in ("open", "clock") if self.get(name)})
         arrays = {name: self.array(name) for name in ("service", "earliest", "latest", "distances", "durations", "freeze")}
-        return {"name": self.name, "metric": self.metric, "labels": self.labels, "xy": xy, "n": n,
+        return {"name": self.name, "metric": self.metric, "labels": self.labels, "xy": xy, "n": n, "table": self.table,
                 "demands": self.demands if cvrp and self.get("capacity") is not None else None,
                 "capacity": self.capacity, "values": values, "fewest": bool(self.get("fewest")),
                 "arrays": {name: values for name, values in arrays.items() if values is not None}}
@@ -440,6 +471,8 @@ class Instance:
             self._set_labels(state["labels"])
         if freeze:
             call("invit_instance_set_array", out, b"freeze", _array(freeze, c.c_double, n), n)
+        if state.get("table"):
+            call("invit_instance_set", out, b"table", json.dumps(state["table"]).encode())
 
 
 def generate(problem: str = "tsp", size: int = 100, distribution: str = "uniform", seed: int = 1, index: int = 0,
@@ -457,20 +490,26 @@ def generate(problem: str = "tsp", size: int = 100, distribution: str = "uniform
 
 
 def read(path: Union[str, "os.PathLike[str]"], index: int = 0, capacity: Optional[int] = None) -> Instance:
-    """Instance `index` of a file in any format the library knows (TSPLIB, CVRPLIB, MSVDRP, lists, CSV, .npy).
+    """Instance `index` of a file in any format the library knows (TSPLIB, CVRPLIB, Solomon, MSVDRP, lists, CSV, JSON,
+    .npy). What of a table is not used or looks wrong is a warning.
 
     capacity: the vehicles', for a CSV table with demands that does not name one."""
     index, out = _whole("index", index, 0, _INT64), c.c_void_p()
-    if capacity is None:
+    if index != 0:
+        if capacity is not None:
+            raise InvitError("capacity is for a table, which holds one instance: leave index out")
         call("invit_instance_read", os.fsencode(path), index, c.byref(out))
         return Instance._adopt(out)
-    if index != 0:
-        raise InvitError("capacity is for a table, which holds one instance: leave index out")
     reader = c.c_void_p()
     call("invit_reader_open", os.fsencode(path), c.byref(reader))
     try:
-        lib.invit_reader_set_capacity(reader, _whole("capacity", capacity, 1, _INT32))
+        if capacity is not None:
+            lib.invit_reader_set_capacity(reader, _whole("capacity", capacity, 1, _INT32))
         call("invit_reader_next", reader, c.byref(out))
+        note = lib.invit_reader_note(reader).decode("utf-8", "replace")
     finally:
         lib.invit_reader_close(reader)
+    if not out.value:
+        raise InvitError(f"{os.fspath(path)}: there is no instance in it")
+    _warn(note, 3)
     return Instance._adopt(out)

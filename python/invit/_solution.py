@@ -7,6 +7,7 @@ import ctypes as c
 import json
 import math
 import os
+import re
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
@@ -211,9 +212,9 @@ class Solution:
 
     # ---- for other programs ----
 
-    def _write(self, handle: Any, writer: Any, format: int) -> None:
+    def _write(self, handle: Any, writer: Any, format: int, route: int = 0) -> None:
         try:
-            info = SolutionInfo(self.length, self.seconds)
+            info = SolutionInfo(self.length, self.seconds, route)
             call("invit_writer_solution", writer, self.instance._handle, handle, format, c.byref(info))
         except BaseException:
             lib.invit_writer_abandon(writer)
@@ -223,7 +224,11 @@ class Solution:
     def save(self, path: PathLike, format: Optional[str] = None) -> None:
         """Writes the solution; the format follows from the name: .tour (TSPLIB), .sol (CVRPLIB), .txt (MSVDRP),
         .geojson, .csv (one stop per line), .gpx, .kml, .html (one sheet per driver), or is named: "tour", "routes",
-        "msvdrp", "geojson", "stops", "summary" (a CSV of the routes), "gpx", "kml", "sheets"."""
+        "msvdrp", "geojson", "stops", "summary" (a CSV of the routes), "gpx", "kml", "sheets". A name that ends in "/", or
+        a folder: stops.csv, summary.csv and one route-N.csv for each route."""
+        if format is None and (os.fspath(path).endswith(os.sep) or os.path.isdir(path)):
+            self._save_folder(os.fspath(path))
+            return
         suffix = os.path.splitext(os.fspath(path))[1].lower()
         format = format or _SUFFIXES.get(suffix)
         if format not in SOLUTION_FORMATS:
@@ -233,6 +238,20 @@ class Solution:
         with _handle(self.routes) as handle:
             call("invit_writer_open", os.fsencode(path), c.byref(writer))
             self._write(handle, writer, SOLUTION_FORMATS[format])
+
+    def _save_folder(self, folder: str) -> None:
+        os.makedirs(folder, exist_ok=True)
+        routes = [route for route in self.routes if route]
+        digits, names = len(str(len(routes))), {"stops.csv": ("stops", 0), "summary.csv": ("summary", 0)}
+        names.update({f"route-{r:0{digits}}.csv": ("stops", r) for r in range(1, len(routes) + 1)})
+        with _handle(self.routes) as handle:
+            for name, (format, route) in names.items():
+                writer = c.c_void_p()
+                call("invit_writer_open", os.fsencode(os.path.join(folder, name)), c.byref(writer))
+                self._write(handle, writer, SOLUTION_FORMATS[format], route)
+        for name in os.listdir(folder):  # lists of an earlier plan would be driven too
+            if re.fullmatch(r"route-\d+\.csv", name) and name not in names:
+                os.remove(os.path.join(folder, name))
 
     def to_geojson(self) -> Dict[str, Any]:
         """A GeoJSON FeatureCollection: nodes as points, routes as lines."""

@@ -311,6 +311,43 @@ class Answers(unittest.TestCase):
             self.assertTrue(again.check())
             self.assertEqual(again.schedule(), solution.schedule())
 
+    def test_a_table_comes_through(self):
+        """Columns that routes do not need, from tables and files to lists, folders, pickles and JSON problems."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "de.csv")
+            with open(path, "w", encoding="utf-8", newline="") as file:
+                file.write("\ufeffName;Adresse;x;y;Menge;capacity;open;close;priority\r\n"
+                           "Lager;Hafen 1;0;0;0;5;8:00;17:00;\r\nA;\"Weg; 2\";1,5;0;2;;;;1\r\nB;;0;2;4;;9:00;;\r\n")
+            with self.assertWarnsRegex(UserWarning, "column 'priority' is not used"):
+                solution = invit.solve(path, time=0.1)
+            self.assertEqual(solution.instance.table["rows"][1][0], "Weg; 2")
+            self.assertEqual(solution.instance.table["dialect"], "semicolon decimal-comma bom crlf")
+            self.assertIsNone(invit.Instance([(0, 0), (1, 1)]).table)
+            problem = os.path.join(folder, "problem.json")
+            solution.instance.save(problem)
+            again = invit.solve(problem, start=solution, time=0)
+            lists = []
+            for i, plan in enumerate((solution, pickle.loads(pickle.dumps(solution)), again)):
+                plan.save(os.path.join(folder, f"{i}.csv"))
+                with open(os.path.join(folder, f"{i}.csv"), encoding="utf-8", newline="") as file:
+                    lists.append(file.read())
+            self.assertRegex(lists[0], r"^\ufeffroute;.*;Adresse;capacity;open;close;priority\r\n")
+            self.assertRegex(lists[0], r'1;1;\d;.;.*;09:00|;"Weg; 2";')
+            self.assertEqual(lists[1:], lists[:1] * 2)
+            drivers = os.path.join(folder, "drivers", "")
+            os.mkdir(drivers)
+            for name in ("route-9.csv", "route-x.csv"):
+                open(drivers + name, "w").close()
+            solution.save(drivers)
+            self.assertEqual(sorted(os.listdir(drivers)),
+                             ["route-1.csv", "route-2.csv", "route-x.csv", "stops.csv", "summary.csv"])
+            with open(drivers + "route-2.csv", encoding="utf-8-sig") as file:
+                self.assertEqual({line.split(";")[0] for line in file}, {"route", "2"})
+            with self.assertRaisesRegex(invit.InvitError, "ends in .json"):
+                solution.instance.save(os.path.join(folder, "x.pdf"))
+            with self.assertRaisesRegex(invit.InvitError, "write it as JSON|neither rules"):
+                invit.Instance([(0, 0), (1, 1)], open=True).save(os.path.join(folder, "x.tsp"))
+
     def test_version(self):
         self.assertRegex(invit.__version__, r"^\d+\.\d+\.\d+")
 
