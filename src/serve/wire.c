@@ -320,12 +320,16 @@ static void write_rules(const invit_instance *p, json_t *o)
     if (invit_instance_array(p, "freeze")) json_object_set_new(o, "freeze", frozen_routes(p));
 }
 
-/* What only the library's JSON problems have: matrices, the ends of a path, frozen beginnings, decimals and texts. */
+/* What only the library's JSON problems have: matrices, the ends of a path, frozen beginnings, routes without demands,
+ * decimals and texts. */
 static bool as_in_files(const json_t *object)
 {
     static const char *const names[] = {"distances", "durations", "start_node", "end_node", "freeze"};
     const json_t *capacity = json_object_get(object, "capacity"), *value, *window;
+    const char *problem = json_string_value(json_object_get(object, "problem"));
     size_t i, j;
+    if (problem && strcmp(problem, "cvrp") == 0 && !capacity && !json_object_get(object, "demands"))
+        return true;
     for (i = 0; i < sizeof names / sizeof *names; i++)
         if (json_object_get(object, names[i])) return true;
     if (json_is_real(capacity)) return true;
@@ -411,6 +415,15 @@ invit_status wire_read_instance(const json_t *object, int64_t max_nodes, invit_i
     return status;
 }
 
+/* Without any, vehicles carry nothing, and as much of it as one likes. */
+static bool has_demands(const invit_instance *p)
+{
+    const int32_t *demand = invit_instance_demands(p);
+    for (int64_t i = 1; demand && i < invit_instance_nodes(p); i++)
+        if (demand[i]) return true;
+    return demand && invit_instance_capacity(p) < INT32_MAX;
+}
+
 json_t *wire_write_instance(const invit_instance *p)
 {
     int64_t n = invit_instance_nodes(p);
@@ -440,7 +453,7 @@ json_t *wire_write_instance(const invit_instance *p)
         json_object_set_new(o, "labels", labels);
     }
     if (invit_instance_get(p, "plain") != 1) write_rules(p, o);
-    if (invit_instance_problem(p) == INVIT_CVRP && invit_instance_demands(p)) {
+    if (invit_instance_problem(p) == INVIT_CVRP && has_demands(p)) {
         const int32_t *demand = invit_instance_demands(p);
         json_t *demands = json_array();
         double scale = invit_instance_get(p, "demand_scale");

@@ -189,6 +189,16 @@ test("a stop that cannot be served is named and shown", () => withPage("desktop"
   assert.match(await status(page), /stop 2 'Far'.*leaves the depot 08:00, arrives 1\d:\d\d, closes 09:00/);
   assert.equal(await text(page, "#stop-name"), "Far");
   assert.match(await text(page, "#stop-facts"), /open 08:00 to 09:00/);
+  // A table without demands has no loads and no capacity to ask for.
+  await openText(page, "near.csv", "id,lat,lon,open,close\nDepot,48,11,8:00,17:00\nA,48.1,11,9:00,\nB,48.1,11.1,,\n");
+  await headline(page, "near: 2 stops");
+  assert.equal(await page.isVisible("#capacity"), false);
+  assert.match(await text(page, "#remarks"), /straight lines at 50 km\/h; set the speed below/);
+  await page.fill("#time", "0.3");
+  await page.click("#solve");
+  await said(page, "solved and checked");
+  assert.doesNotMatch(await page.locator(".route .facts").first().textContent(), /load/);
+  assert.match((await save(page, "csv")).text, /^route,stop,node,id,lat,lon,arrival,waiting,departure,leg,distance,open,close\n1,0,0,Depot,48,11,08:\d\d,/);
 }));
 
 test("a server that has died is called so", async () => {

@@ -119,7 +119,7 @@ function addStop(x, y) {
   const { instance } = plan;
   if (instance.distances) { say("Stops cannot be added: their distances would be missing in the matrix.", true); return; }
   const next = { ...instance, coords: [...instance.coords, [x, y]] };
-  if (plan.vehicles) next.demands = [...instance.demands, instance.coords.length ? 1 : 0];
+  if (plan.vehicles && instance.demands) next.demands = [...instance.demands, instance.coords.length ? 1 : 0];
   if (instance.labels) next.labels = [...instance.labels, `drawn ${next.coords.length}`];
   if (Array.isArray(instance.service)) next.service = [...instance.service, 0];
   if (instance.time_windows) next.time_windows = [...instance.time_windows, null];

@@ -21,6 +21,7 @@ export function fillFields(instance) {
   for (const e of document.querySelectorAll(".speed")) e.textContent = globe(instance) ? "km/h" : "units/min";
   $("speed").placeholder = globe(instance) ? USUAL_SPEED : 1;
   if (vehicles && instance.capacity) $("capacity").value = instance.capacity;
+  $("capacity-label").hidden = !instance.demands; // nothing to carry
   if (!vehicles) return;
   $("vehicles").value = typeof instance.vehicles === "number" ? instance.vehicles : "";
   $("max-stops").value = plain(instance.max_stops);
@@ -73,7 +74,7 @@ export function limitsOf(instance) {
   }
   for (const name of ["max_length", "max_duration", "max_stops", "speed"]) delete next[name];
   const put = (name, id, scale = 1) => { if ($(id).value !== "") next[name] = Number($(id).value) * scale; };
-  put("capacity", "capacity");
+  if (instance.demands) put("capacity", "capacity");
   if ($("vehicles").value !== "") next.vehicles = Number($("vehicles").value);
   else if (typeof next.vehicles === "number") delete next.vehicles;
   put("max_stops", "max-stops");

@@ -61,7 +61,7 @@ export class Film {
     const why = !shots.length ? "These routes were made by hand, or were solved before: there is no film of them."
       : this.plan.from ? "Solved on from routes that were there: the film has only the improvements."
       : instance.coords.length > WATCHED ? `Decisions are recorded up to ${units.number(WATCHED)} stops: the film has only the improvements.`
-      : "The policy has not built these routes: it knows nothing of time windows and limits on routes (they were inserted one by one), " +
+      : "The policy has not built these routes: it knows nothing of time windows and matrices (stops were inserted one by one), " +
         "or had no time. The film has only the improvements.";
     $("film-note").hidden = !missing;
     $("film-note").textContent = missing ? why : "";

@@ -42,6 +42,7 @@ export class Plan {
   }
 
   get vehicles() { return this.instance.problem === "cvrp"; }
+  get carries() { return this.vehicles && Boolean(this.instance.demands && this.instance.capacity); }
   get stops() { return this.instance.coords.length - (this.vehicles && this.instance.coords.length ? 1 : 0); }
   name(node) { return this.instance.labels?.[node] || (this.vehicles && node === 0 ? "Depot" : `Stop ${this.vehicles ? node : node + 1}`); }
   demand(node) { return this.instance.demands?.[node] ?? 0; }

@@ -49,7 +49,7 @@ export class RouteList {
     const { plan, on } = this, s = plan.summary(r), { instance } = plan, open = r === this.opened;
     const facts = [units.stops(s.stops)];
     if (s.length !== undefined) facts.push(units.length(instance, s.length));
-    if (plan.vehicles && instance.capacity) facts.push(`load ${units.load(s.load)} of ${units.load(instance.capacity)}`);
+    if (plan.carries) facts.push(`load ${units.load(s.load)} of ${units.load(instance.capacity)}`);
     if (s.time !== undefined) facts.push(`${units.moment(instance, s.from)} to ${units.moment(instance, s.to)} (${units.duration(instance, s.time)})`);
     const head = element("button", { type: "button", class: "route-head", "aria-expanded": String(open), onclick: () => on.open(open ? -1 : r) },
       swatch(r), element("b", {}, this.title(r)), element("span", { class: "facts" }, facts.join(" \u00b7 ")));
@@ -100,7 +100,7 @@ export class RouteList {
     const told = plan.result?.stops?.[r]?.find((s) => s.node === node);
     const window = instance.time_windows?.[node];
     if (r >= 0) lines.push(`stop ${plan.routes[r].indexOf(node) + 1} of ${this.title(r)}`);
-    if (plan.vehicles && node) lines.push(`demand ${units.load(plan.demand(node))}`);
+    if (plan.carries && node) lines.push(`demand ${units.load(plan.demand(node))}`);
     if (window && (window[0] > 0 || window[1] != null)) lines.push(`open ${units.window(instance, window)}`);
     if (told?.arrival != null) lines.push(`arrival ${units.moment(instance, told.arrival)}${told.waiting > 0.5 ? `, waits ${units.duration(instance, told.waiting)}` : ""}`);
     $("stop-name").textContent = plan.name(node);
@@ -124,7 +124,7 @@ export function makeSheets(plan) {
   plan.routes.forEach((_, r) => {
     const s = plan.summary(r), told = plan.result.stops[r], timed = told[0].departure != null;
     const windows = timed && instance.time_windows?.some((w, i) => i > 0 && w && (w[0] > 0 || w[1] != null));
-    const columns = ["", "Stop", ...(timed ? ["Arrival"] : []), ...(windows ? ["Open"] : []), ...(plan.vehicles ? ["Load"] : []), "Way", ""];
+    const columns = ["", "Stop", ...(timed ? ["Arrival"] : []), ...(windows ? ["Open"] : []), ...(plan.carries ? ["Load"] : []), "Way", ""];
     const cell = (text, properties = {}) => element("td", properties, text);
     const rows = told.map((stop, k) => {
       const ends = plan.vehicles && stop.node === 0, again = !plan.vehicles && k > 0 && k === told.length - 1 && stop.node === told[0].node;
@@ -133,11 +133,11 @@ export function makeSheets(plan) {
       return element("tr", {}, cell(ends || again ? "" : String(plan.vehicles ? k : k + 1)), what,
         ...(timed ? [cell(units.moment(instance, k ? stop.arrival + (stop.waiting ?? 0) : stop.departure))] : []),
         ...(windows ? [cell(ends ? "" : units.window(instance, instance.time_windows[stop.node]))] : []),
-        ...(plan.vehicles ? [cell(ends ? "" : units.load(plan.demand(stop.node)))] : []),
+        ...(plan.carries ? [cell(ends ? "" : units.load(plan.demand(stop.node)))] : []),
         cell(k ? units.length(instance, stop.leg) : ""), cell("", { class: ends || again ? "" : "tick" }));
     });
     const facts = [units.stops(s.stops), units.length(instance, s.length)];
-    if (plan.vehicles) facts.push(`load ${units.load(s.load)} of ${units.load(instance.capacity ?? 0)}`);
+    if (plan.carries) facts.push(`load ${units.load(s.load)} of ${units.load(instance.capacity)}`);
     if (timed) facts.push(`${units.moment(instance, s.from)} to ${units.moment(instance, s.to)}`);
     box.append(element("section", { class: "sheet" }, element("h2", {}, `${plan.vehicles ? `Van ${r + 1}` : "Tour"}: ${instance.name}`),
       element("p", {}, facts.join(" \u00b7 ")), sketch(plan, r),
