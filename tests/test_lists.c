@@ -65,6 +65,9 @@ static void lists_keep_columns_and_dialect(void **state)
     says(";Ring 7, hinten;089/77;;;;10;<b>&</b>\r\n");
     says("M\303\266ller");
     for (const char *at = output; (at = strchr(at, '\n')); at++) assert_true(at[-1] == '\r');
+    must(run("invit solve de.csv --start plan.csv --time 0 -q -o plan.geojson && grep Huber plan.geojson"));
+    says("\"demand\":3.5,\"depot\":false,\"load\":");
+    says(",\"distance\":");
     must(run("invit check de.csv plan.csv && invit solve de.csv --start plan.csv --iterations 1 -q && "
              "invit plot de.csv plan.csv -o plan.svg && test -s plan.svg"));
     snprintf(output, sizeof output, "%s", read_file("sum.csv"));

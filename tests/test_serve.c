@@ -595,6 +595,12 @@ static void what_was_parsed_is_the_whole_problem(void **state)
         free(answer);
         expect(*state, "POST", "/v1/solve", JSON, body, 200, cases[i].solved);
     }
+    expect(*state, "POST", "/v1/solve", JSON,
+           "{\"instance\":{\"coords\":[[0,0],[1,0],[1,1],[3,0],[0,2]]},\"stop_after\":-1}", 422,
+           "stop_after");
+    expect(*state, "POST", "/v1/solve", JSON,
+           "{\"instance\":{\"coords\":[[0,0],[1,0],[1,1],[3,0],[0,2]]},\"stop_after\":0.1}", 200,
+           "\"length\"");
     expect(
         *state, "POST", "/v1/solve", JSON,
         "{\"instance\":{\"coords\":[[0,0],[90,0]],\"time_windows\":[[480,null],[null,500]],\"clock\":true}}",

@@ -55,6 +55,14 @@ static void put_point(inv_outfile *f, const inv_drive *d, int32_t node, const in
         inv_put_number(f, inv_demand_of(p, node), ',');
         inv_outfile_printf(f, "\"depot\":%s", node == 0 ? "true" : "false");
     }
+    if (at && p->demand) {
+        inv_outfile_puts(f, ",\"load\":");
+        inv_put_number(f, at->load, 0);
+    }
+    if (at) {
+        inv_outfile_puts(f, ",\"distance\":");
+        inv_put_number(f, inv_told_length(p, at->distance), 0);
+    }
     if (at && d->timed) {
         inv_outfile_puts(f, ",\"arrival\":");
         put_time(f, p, at->arrival, ',');

@@ -31,12 +31,13 @@ invit_status request_solve(const json_t *o, int64_t max_nodes, double longest, j
     invit_option steps = option_row("iterations"), several = option_row("rollouts"),
                  warmth = option_row("temperature");
     invit_status status =
-        wire_only(o, "instance time iterations rollouts temperature seed watch start locked", err);
+        wire_only(o, "instance time iterations stop_after rollouts temperature seed watch start locked", err);
     if (status == INVIT_OK)
         status = wire_number(o, "time", 0, longest, longest < 2 ? longest : 2, &out->time, err);
     if (status == INVIT_OK)
         status =
             wire_integer(o, steps.name, (int64_t)steps.min, (int64_t)steps.max, -1, &out->iterations, err);
+    if (status == INVIT_OK) status = wire_number(o, "stop_after", 0, longest, 0, &out->stop_after, err);
     if (status == INVIT_OK)
         status = wire_integer(o, several.name, (int64_t)several.min, MOST_ROLLOUTS, 0, &rollouts, err);
     if (status == INVIT_OK)

@@ -10,6 +10,7 @@ typedef struct job_request {
     int rollouts;       /* 0: the default for the size */
     double time;        /* -1: iterations alone end it, and it can be repeated */
     int64_t iterations; /* -1: no limit but the time */
+    double stop_after;  /* seconds without a better solution; 0: never              */
     double temperature; /* of sampling; 0: the policy's own way of deciding */
     double limit;       /* seconds after which it is stopped whatever it asked for */
     uint64_t seed;

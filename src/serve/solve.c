@@ -257,12 +257,13 @@ static invit_status complete(const plan *p, const invit_instance *instance, solv
 static invit_status set_options(const solve_context *c, const job_request *q, const invit_model *model,
                                 invit_problem problem, invit_options *o, invit_error *err)
 {
-    char threads[32], seed[32], rollouts[32], seconds[32], iterations[32], temperature[32];
+    char threads[32], seed[32], rollouts[32], seconds[32], iterations[32], temperature[32], stop_after[32];
     snprintf(threads, sizeof threads, "%d", threads_of_a_job(c->options));
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)q->seed);
     snprintf(rollouts, sizeof rollouts, "%d", q->rollouts);
     snprintf(iterations, sizeof iterations, "%lld", (long long)q->iterations);
     inv_number_text(q->temperature, temperature);
+    inv_number_text(q->stop_after, stop_after);
     inv_number_text(q->plan.fixed ? 0 : q->time, seconds);
     invit_status status = invit_options_set(o, "threads", threads, err);
     if (status == INVIT_OK) status = invit_options_set(o, "seed", seed, err);
@@ -273,6 +274,7 @@ static invit_status set_options(const solve_context *c, const job_request *q, co
         status = invit_options_set(o, "time", seconds, err);
     if (status == INVIT_OK && q->iterations >= 0)
         status = invit_options_set(o, "iterations", iterations, err);
+    if (status == INVIT_OK && q->stop_after > 0) status = invit_options_set(o, "stop-after", stop_after, err);
     if (status == INVIT_OK && !model)
         status = invit_options_set(o, "construct", problem == INVIT_CVRP ? "savings" : "greedy", err);
     invit_options_set_start(o, q->plan.start);

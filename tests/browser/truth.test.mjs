@@ -2,7 +2,9 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { start, withPage, said, headline, text, save, openText, status } from "./harness.mjs";
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { scratch, start, withPage, said, headline, text, save, openText, status } from "./harness.mjs";
 
 const square = "id,x,y\nA,0,0\nB,9,0\nC,9,9\nD,0,9\n";
 const downloads = (page) => page.locator("[data-format=csv]").isVisible();
@@ -73,9 +75,11 @@ test("a stray click changes nothing, drawing is a mode, and everything can be un
   await page.waitForTimeout(200);
   assert.equal(await text(page, "#length"), length);
   assert.match(await text(page, "#headline"), /square: 4 stops/);
+  await page.check("#open");
   await page.click("#draw");
   await page.mouse.click(400, 300);
   await headline(page, "square: 5 stops");
+  assert.equal(await page.isChecked("#open"), true, "what was typed stays");
   assert.equal(await status(page), "", "five stops are not solved");
   assert.equal(await downloads(page), false);
   await page.click("#draw");
@@ -172,11 +176,28 @@ test("a matrix is solved by its distances, and an open tour from its beginning t
   await page.click("#solve");
   await said(page, "solved and checked");
   assert.equal(await text(page, "#length"), "3.000");
+  // Distances of one's own for the stops of a table; those of other stops are refused.
+  await page.uncheck("#open");
+  const matrix = (name, contents) => { writeFileSync(path.join(scratch, name), contents); return path.join(scratch, name); };
+  await page.setInputFiles("#distances", matrix("small.csv", "0,1,2\n1,0,3\n2,3,0\n"));
+  await said(page, "a row for each of the 4 places");
+  await page.setInputFiles("#distances", matrix("own.csv", "0,9,9,1\n1,0,9,9\n9,1,0,9\n9,9,1,0\n"));
+  await page.waitForFunction(() => document.getElementById("matrices").textContent.includes("Your own distances are used"));
+  await page.click("#solve");
+  await said(page, "solved and checked");
+  assert.equal(await text(page, "#length"), "4.000");
+  await page.click("#undo");
+  assert.equal(await page.isVisible("#matrices"), false);
   // The other problem gets nothing of it.
   await page.check("input[value=cvrp]");
   await page.uncheck("#open");
   await page.fill("#capacity", "2");
+  await page.fill("#stop-after", "0.1");
+  await page.check("#fewest");
+  const sent = page.waitForRequest((r) => r.method() === "POST" && r.url().endsWith("/v1/jobs"));
   await page.click("#solve");
+  const request = (await sent).postDataJSON();
+  assert.deepEqual([request.stop_after, request.instance.vehicles, request.instance.start_node], [0.1, "fewest", undefined]);
   await said(page, "solved and checked");
   assert.equal(await text(page, "#routes"), "2");
 }));

@@ -116,7 +116,7 @@ function setDrawing(on) {
 }
 // A drawn stop counts 1, the depot nothing.
 function addStop(x, y) {
-  const { instance } = plan;
+  const instance = limitsOf(plan.instance); // what was typed stays
   if (instance.distances) { say("Stops cannot be added: their distances would be missing in the matrix.", true); return; }
   const next = { ...instance, coords: [...instance.coords, [x, y]] };
   if (plan.vehicles && instance.demands) next.demands = [...instance.demands, instance.coords.length ? 1 : 0];
@@ -128,8 +128,8 @@ function addStop(x, y) {
 }
 
 function setProblem(problem) {
-  const { instance } = plan;
-  if (problem === instance.problem) return;
+  if (problem === plan.instance.problem) return;
+  const instance = limitsOf(plan.instance);
   const told = instance.demands?.length === instance.coords.length && instance.coords.length > 0;
   const demands = told ? instance.demands : instance.coords.map((_, i) => i === 0 ? 0 : 1);
   change({ ...instance, problem, demands, capacity: Number($("capacity").value) });
@@ -171,6 +171,18 @@ async function open(file) {
     if (ticket !== opening) return;
     change({ ...placed(read), name: file.name.replace(/\.[a-z]+$/i, "") });
     if (!read.coords) say("There are no coordinates, only distances: the stops are drawn on a circle.");
+  });
+}
+
+// Distances or travel times of the stops that are there, from a matrix.
+async function openMatrix(kind, file) {
+  const ticket = ++opening, { instance } = plan, n = instance.coords.length;
+  await guarded(async () => {
+    const { distances } = await api.parse(file);
+    if (ticket !== opening) return;
+    if (!distances) throw new Error(`${file.name}: expected a matrix of ${n} rows of ${n} numbers`);
+    if (distances.length !== n) throw new Error(`${file.name}: expected a matrix with a row for each of the ${n} places, in the order of the table; it has ${distances.length}`);
+    change({ ...limitsOf(instance), [kind]: distances });
   });
 }
 
@@ -221,6 +233,7 @@ async function solve(on = false) {
   say("sending the stops");
   await guarded(async () => {
     const request = { instance: toSend(plan.instance), time: Number($("time").value), seed: Number($("seed").value), rollouts: Number($("rollouts").value), watch: true };
+    if (Number($("stop-after").value) > 0) request.stop_after = Number($("stop-after").value);
     if (Number($("temperature").value) > 0) request.temperature = Number($("temperature").value);
     if (start) Object.assign(request, { start, locked });
     await run(request, (name, data) => event(name, data, locked.length));
@@ -364,6 +377,8 @@ $("clear").onclick = () => change({ ...EMPTY, problem: chosenProblem(), capacity
 $("draw").onclick = () => setDrawing(!drawing);
 $("undo").onclick = undo;
 $("file").onchange = (e) => { if (e.target.files[0]) open(e.target.files[0]); e.target.value = ""; };
+for (const kind of ["distances", "durations"])
+  $(kind).onchange = (e) => { if (e.target.files[0]) openMatrix(kind, e.target.files[0]); e.target.value = ""; };
 $("solve").onclick = () => solve();
 $("improve").onclick = () => solve(true);
 $("cancel").onclick = cancel;

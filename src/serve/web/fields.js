@@ -16,6 +16,9 @@ export function fillFields(instance) {
   $("limits").hidden = !vehicles;
   $("open").checked = Boolean(instance.open);
   showEnds(instance);
+  const own = [instance.distances && "distances", instance.durations && "travel times"].filter(Boolean);
+  $("matrices").hidden = !own.length;
+  $("matrices").textContent = `Your own ${own.join(" and ")} are used.`;
   showRemarks(instance.remarks ?? []);
   for (const e of document.querySelectorAll(".unit")) e.textContent = globe(instance) ? "km" : "units";
   for (const e of document.querySelectorAll(".speed")) e.textContent = globe(instance) ? "km/h" : "units/min";
@@ -24,6 +27,7 @@ export function fillFields(instance) {
   $("capacity-label").hidden = !instance.demands; // nothing to carry
   if (!vehicles) return;
   $("vehicles").value = typeof instance.vehicles === "number" ? instance.vehicles : "";
+  $("fewest").checked = instance.vehicles === "fewest";
   $("max-stops").value = plain(instance.max_stops);
   $("max-length").value = instance.max_length == null ? "" : plain(instance.max_length / (globe(instance) ? 1000 : 1));
   $("max-duration").value = hours(instance, instance.max_duration);
@@ -75,8 +79,9 @@ export function limitsOf(instance) {
   for (const name of ["max_length", "max_duration", "max_stops", "speed"]) delete next[name];
   const put = (name, id, scale = 1) => { if ($(id).value !== "") next[name] = Number($(id).value) * scale; };
   if (instance.demands) put("capacity", "capacity");
-  if ($("vehicles").value !== "") next.vehicles = Number($("vehicles").value);
-  else if (typeof next.vehicles === "number") delete next.vehicles;
+  delete next.vehicles;
+  if ($("fewest").checked) next.vehicles = "fewest";
+  else if ($("vehicles").value !== "") next.vehicles = Number($("vehicles").value);
   put("max_stops", "max-stops");
   put("max_length", "max-length", globe(instance) ? 1000 : 1);
   put("speed", "speed");

@@ -102,7 +102,7 @@ export class RouteList {
     if (r >= 0) lines.push(`stop ${plan.routes[r].indexOf(node) + 1} of ${this.title(r)}`);
     if (plan.carries && node) lines.push(`demand ${units.load(plan.demand(node))}`);
     if (window && (window[0] > 0 || window[1] != null)) lines.push(`open ${units.window(instance, window)}`);
-    if (told?.arrival != null) lines.push(`arrival ${units.moment(instance, told.arrival)}${told.waiting > 0.5 ? `, waits ${units.duration(instance, told.waiting)}` : ""}`);
+    if (told?.arrival != null) lines.push(`arrival ${units.moment(instance, told.arrival)}${told.waiting > 0.5 ? `, waits ${units.duration(instance, told.waiting)}` : ""}, leaves ${units.moment(instance, told.departure)}`);
     $("stop-name").textContent = plan.name(node);
     $("stop-facts").textContent = lines.join(" \u00b7 ");
     $("stop-about").replaceChildren(...plan.about(node).map(([name, text]) => element("div", {}, element("dt", {}, name), element("dd", {}, text))));
