@@ -192,6 +192,7 @@ test("a matrix is solved by its distances, and an open tour from its beginning t
   await page.check("input[value=cvrp]");
   await page.uncheck("#open");
   await page.fill("#capacity", "2");
+  await page.evaluate(() => document.querySelectorAll("details").forEach((d) => { d.open = true; }));
   await page.fill("#stop-after", "0.1");
   await page.check("#fewest");
   const sent = page.waitForRequest((r) => r.method() === "POST" && r.url().endsWith("/v1/jobs"));
