@@ -87,6 +87,8 @@ static void matrices_of_every_format_read_alike(void **state)
     refused("0,1,2\n1,0,3\n", "expected a square matrix, found 2 rows of 3 numbers");
     refused("0,1,2\n1,0\n2,3,0\n", "row 2 of a matrix: expected 3 numbers");
     refused("0,1,2\n1,0,\n2,3,0\n", "row 2 of a matrix: expected 3 numbers");
+    refused("0,,2\n1,0,2\n2,3,0\n", "a number (row 1, column 2 of a matrix)");
+    refused("0;1;4\n1;;2\n2;3;0\n", "a number (row 2, column 2 of a matrix)");
     refused("0,1,2\n1,0,-3\n2,3,0\n", "distance from node 1 to node 2: expected a number from 0");
 }
 

@@ -23,7 +23,8 @@ static bool ends_cell(char c)
     return c == ',' || c == ';' || c == '\t' || c == '\n' || c == 0 || c == '\r';
 }
 
-/* The number of a line's numbers and whether there is nothing else; to the end of what is visible at most. */
+/* The number of a line's cells and whether they are numbers, or empty, which the reader refuses by row and column; to the
+ * end of what is visible at most. */
 bool inv_is_matrix_row(const char *p, int *count)
 {
     double v;
@@ -42,7 +43,8 @@ bool inv_is_matrix_row(const char *p, int *count)
         if (*p == ',' || *p == ';') here = *p++;
         if (!here || (separator && here != separator)) return false; /* "x,y x,y": pairs, not a row */
         separator = here;
-        while (inv_is_blank(*p)) p++;
+        for (; inv_is_blank(*p) || (here != ' ' && *p == here); p++)
+            *count += *p == here;               /* ",,": an empty one */
         if (*p == '\n' || *p == 0) return true; /* a separator at the end */
     }
 }
