@@ -136,6 +136,7 @@ enum MHD_Result serve_send(request *r)
         MHD_add_response_header(response, "Access-Control-Allow-Headers", "Authorization, Content-Type");
         MHD_add_response_header(response, "Access-Control-Allow-Methods", "GET, POST, DELETE");
     }
+    if (r->file && status == 200) MHD_add_response_header(response, "Content-Disposition", "attachment");
     if (status == 401) MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
     if (status == 405) MHD_add_response_header(response, "Allow", r->allow);
     if (status == 503) MHD_add_response_header(response, "Retry-After", "5");

@@ -52,6 +52,7 @@ struct request {
     size_t length, room;
     int64_t unfolded; /* bytes taken of the budget for its JSON */
     job *job;         /* a synchronous call that waits for it */
+    bool file;        /* the answer is to be saved, not shown: it may be HTML made of what others wrote */
     struct MHD_Response *answer;
     unsigned status;
     int64_t answer_bytes; /* -1: a stream */

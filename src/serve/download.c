@@ -56,6 +56,7 @@ void call_download(request *r)
         if (!ending) ending = invit_instance_problem(job_instance(j)) == INVIT_CVRP ? "sol" : "tour";
         invit_error err = {.message = "out of memory"};
         char *text = NULL;
+        r->file = true;
         invit_status status = write_solution(j, s, ending, route ? atoi(route) : 0, &text, &length, &err);
         if (status == INVIT_OK && text)
             serve_answer(r, 200, kinds[kind].type, text, length);
