@@ -48,10 +48,8 @@ static void write_tsplib(inv_outfile *f, const invit_instance *p)
     bool atsp = !cvrp && matrix && !p->rules->symmetric;
     inv_outfile_puts(f, "NAME : ");
     put_text(f, p->name);
-    if (p->comment) {
-        inv_outfile_puts(f, "\nCOMMENT : ");
-        put_text(f, p->comment);
-    }
+    inv_outfile_puts(f, "\nCOMMENT : "); /* some solvers skip three lines to find DIMENSION */
+    put_text(f, p->comment ? p->comment : "written by invit");
     inv_outfile_printf(f, "\nTYPE : %s\nDIMENSION : %d\nEDGE_WEIGHT_TYPE : %s\n",
                        atsp                                     ? "ATSP"
                        : cvrp && p->rules && p->rules->earliest ? "VRPTW"
