@@ -227,11 +227,54 @@ static void the_length_does_not_drift(void **state)
         length += inv_edge(p, lk.tour.order[i], lk.tour.order[(i + 1) % N]);
     }
     assert_true(fabs(length - lk.length) < 1e-6);
+    for (int32_t i = 0; i < N; i++)
+        for (int j = 0; j < 2; j++) {
+            int32_t to = lk.link[i].to[j];
+            assert_true(to == inv_tour_next(&lk.tour, i) || to == inv_tour_prev(&lk.tour, i));
+            assert_true(lk.link[i].length[j] == inv_edge(p, i, to));
+        }
     int32_t apart = lk.tour.pos[3] - lk.tour.pos[4];
     assert_true(apart == 1 || apart == -1 || apart == N - 1 || apart == 1 - N);
     inv_lk_destroy(&lk);
     inv_neighbours_destroy(&nb);
     invit_instance_destroy(p);
+}
+
+/* A chain of random cuts: what its path says about a further one is what making the move finds. */
+static void paths_know_which_moves_close(void **state)
+{
+    (void)state;
+    enum { N = 14 };
+    int32_t order[N], pos[N], scratch[N];
+    inv_tour tour = {.n = N, .order = order, .pos = pos, .scratch = scratch};
+    inv_rng rng;
+    inv_rng_init(&rng, 3, 3);
+    int closed = 0, open = 0;
+    for (int trial = 0; trial < FEWER(200000, 20000); trial++) {
+        for (int32_t i = 0; i < N; i++) order[i] = pos[i] = i;
+        inv_kopt m = {.k = 0};
+        int k = 2 + (int)inv_rng_below(&rng, 5);
+        bool back = false, goes_on = false;
+        uint32_t used = 0;
+        while (m.k < k) {
+            int32_t c = (int32_t)inv_rng_below(&rng, N);
+            back = inv_rng_below(&rng, 2);
+            int32_t d = back ? inv_tour_prev(&tour, c) : inv_tour_next(&tour, c);
+            uint32_t edge = 1u << (back ? d : c);
+            if (used & edge) continue;
+            used |= edge;
+            if (m.k > 0) {
+                inv_path path;
+                inv_kopt_path(&m, &path);
+                goes_on = inv_path_goes_on(&path, path.role[inv_kopt_before(&m, pos[c])], back);
+            }
+            inv_kopt_cut(&m, &tour, c, d);
+        }
+        assert_int_equal(inv_kopt_apply(&m, INV_SEQUENTIAL, &tour, N), goes_on);
+        closed += goes_on;
+        open += !goes_on;
+    }
+    assert_true(closed > 1000 && open > 1000);
 }
 
 static void neighbour_lists_match_brute_force(void **state)
@@ -345,6 +388,7 @@ int main(void)
         cmocka_unit_test(a_budget_of_kicks_is_reproducible),
         cmocka_unit_test(deadline_and_cancel_are_kept),
         cmocka_unit_test(the_length_does_not_drift),
+        cmocka_unit_test(paths_know_which_moves_close),
         cmocka_unit_test(neighbour_lists_match_brute_force),
         cmocka_unit_test(quadrants_reach_across_gaps),
         cmocka_unit_test(greedy_edges_with_threads_and_limits),

@@ -26,6 +26,24 @@ static inline double edge(const inv_lk *lk, int32_t a, int32_t b)
     return inv_metric_distance(lk->metric, u, v);
 }
 
+/* The length of the tour's edge a-b. */
+static inline double tour_edge(const inv_lk *lk, int32_t a, int32_t b)
+{
+    const inv_link *l = lk->link + a;
+    return l->to[0] == b ? l->length[0] : l->length[1];
+}
+
+/* What remains of a gain when a-b is put in; where that is nothing, most often without a square root. */
+static inline double gain_after(const inv_lk *lk, double gain, int32_t a, int32_t b)
+{
+    if (lk->slack >= 0) {
+        const double *u = lk->xy + 2 * (size_t)a, *v = lk->xy + 2 * (size_t)b;
+        double dx = u[0] - v[0], dy = u[1] - v[1], most = gain + lk->slack;
+        if (dx * dx + dy * dy >= most * most) return 0;
+    }
+    return gain - edge(lk, a, b);
+}
+
 static inline bool is_fixed(const inv_lk *lk, int32_t a, int32_t b)
 {
     return lk->mate[a] == b;
@@ -41,6 +59,7 @@ invit_status inv_lk_reserve(inv_lk *lk, int32_t capacity, int32_t k, invit_error
     lk->xy = malloc(2 * n * sizeof *lk->xy);
     lk->neighbour = malloc(n * (size_t)k * sizeof *lk->neighbour);
     lk->distance = malloc(n * (size_t)k * sizeof *lk->distance);
+    lk->link = malloc(n * sizeof *lk->link);
     lk->mate = malloc(n * sizeof *lk->mate);
     lk->tour.order = malloc(n * sizeof *lk->tour.order);
     lk->tour.pos = malloc(n * sizeof *lk->tour.pos);
@@ -48,10 +67,10 @@ invit_status inv_lk_reserve(inv_lk *lk, int32_t capacity, int32_t k, invit_error
     lk->queue = malloc(n * sizeof *lk->queue);
     lk->queued = malloc(n);
     lk->journal = malloc(JOURNAL * sizeof *lk->journal);
-    if (!lk->xy || !lk->neighbour || !lk->distance || !lk->mate || !lk->tour.order || !lk->tour.pos ||
-        !lk->tour.scratch || !lk->queue || !lk->queued || !lk->journal) {
+    if (!lk->xy || !lk->neighbour || !lk->distance || !lk->link || !lk->mate || !lk->tour.order ||
+        !lk->tour.pos || !lk->tour.scratch || !lk->queue || !lk->queued || !lk->journal) {
         inv_lk_destroy(lk);
-        return inv_no_memory(err, n * (44 + 12 * (size_t)k));
+        return inv_no_memory(err, n * (68 + 12 * (size_t)k));
     }
     lk->capacity = capacity;
     lk->k = k;
@@ -63,6 +82,7 @@ void inv_lk_destroy(inv_lk *lk)
     free(lk->xy);
     free(lk->neighbour);
     free(lk->distance);
+    free(lk->link);
     free(lk->mate);
     free(lk->tour.order);
     free(lk->tour.pos);
@@ -81,10 +101,15 @@ void inv_lk_begin(inv_lk *lk)
     lk->journal_size = 0;
     lk->journalling = false;
     memset(lk->queued, 0, (size_t)lk->n);
+    lk->slack = lk->matrix ? -1 : lk->metric == INVIT_EUC_2D ? 0.5 : lk->metric == INVIT_EXACT ? 0 : -1;
     double largest = 0;
     for (int32_t i = 0; i < lk->n; i++) {
         lk->tour.order[i] = lk->tour.pos[i] = i;
-        double d = edge(lk, i, i + 1 == lk->n ? 0 : i + 1);
+        int32_t next = i + 1 == lk->n ? 0 : i + 1;
+        double d = edge(lk, i, next);
+        lk->link[i].to[1] = next;
+        lk->link[next].to[0] = i;
+        lk->link[i].length[1] = lk->link[next].length[0] = d;
         lk->length += d;
         if (d > largest) largest = d;
         for (int32_t j = 0; j < lk->k; j++) {
@@ -106,6 +131,28 @@ void inv_lk_push(inv_lk *lk, int32_t v)
     lk->queue[at >= lk->n ? at - lk->n : at] = v;
 }
 
+static void relink(inv_lk *lk, int32_t v, int32_t old, int32_t new, double length)
+{
+    inv_link *l = lk->link + v;
+    int i = l->to[0] == old ? 0 : 1;
+    l->to[i] = new;
+    l->length[i] = length;
+}
+
+/* Brings the links up to date with a move. A node may be the end of two edges: the old ones go first. */
+static void relink_all(inv_lk *lk, const inv_kopt *m, inv_join join)
+{
+    int ends = 2 * m->k;
+    for (int i = 0; i < ends; i++) relink(lk, m->t[i], m->t[i ^ 1], -1, 0);
+    for (int i = 0; i < ends; i++) {
+        int j = inv_kopt_joined(i, m->k, join);
+        if (j < i) continue;
+        double d = edge(lk, m->t[i], m->t[j]);
+        relink(lk, m->t[i], -1, m->t[j], d);
+        relink(lk, m->t[j], -1, m->t[i], d);
+    }
+}
+
 /* Makes the move on the tour, notes it, and has its ends looked at. */
 static bool make(inv_lk *lk, inv_join join, double gain)
 {
@@ -113,6 +160,7 @@ static bool make(inv_lk *lk, inv_join join, double gain)
     int size = 2 * m->k;
     if (lk->journalling && lk->journal_size + size + 1 > JOURNAL) return false;
     if (!inv_kopt_apply(m, join, &lk->tour, lk->n)) return false;
+    relink_all(lk, m, join);
     lk->length -= gain;
     lk->moves++;
     if (lk->journalling) {
@@ -150,42 +198,47 @@ static bool extend(inv_lk *lk, double gain)
 {
     inv_kopt *m = &lk->move;
     const inv_tour *tour = &lk->tour;
-    int k = m->k, count = 0, width = breadth[k - 1];
+    int k = m->k, count = 0, width = k + 1 < DEPTH ? breadth[k - 1] : 0;
     int32_t open = m->t[2 * k - 1], begin = m->t[0];
-    int32_t before = inv_tour_prev(tour, open), after = inv_tour_next(tour, open);
     const int32_t *list = lk->neighbour + (size_t)open * (size_t)lk->k;
     const double *distance = lk->distance + (size_t)open * (size_t)lk->k;
+    const inv_link *link = lk->link + open;
+    double epsilon = lk->epsilon, least = 0; /* a continuation has to gain more than that */
     step best[8];
+    inv_path path;
+    bool known = false;
 
     for (int j = 0; j < lk->k && list[j] >= 0; j++) {
         double g = gain - distance[j];
-        if (g <= lk->epsilon) break;
+        if (g <= epsilon) break;
         int32_t c = list[j];
-        if (c == before || c == after || already_in(m, open, c)) continue;
+        if (c == link->to[0] || c == link->to[1] || already_in(m, open, c)) continue;
+        if (!known) {
+            inv_kopt_path(m, &path);
+            known = true;
+        }
+        int32_t p = tour->pos[c];
+        int role = path.role[inv_kopt_before(m, p)];
         for (int side = 0; side < 2; side++) {
-            int32_t p = tour->pos[c], d, cut;
-            if (side == 0) {
-                d = tour->order[p + 1 == lk->n ? 0 : p + 1];
-                cut = p;
-            } else {
-                cut = p == 0 ? lk->n - 1 : p - 1;
-                d = tour->order[cut];
-            }
+            bool closes = inv_path_goes_on(&path, role, side == 1);
+            if (!closes && k + 1 > OPEN_DEPTH) continue;
+            int32_t cut = side == 0 ? p : (p == 0 ? lk->n - 1 : p - 1);
+            int32_t d = tour->order[side == 1 ? cut : (p + 1 == lk->n ? 0 : p + 1)];
             if (already_out(m, cut) || is_fixed(lk, c, d)) continue;
-            double open_gain = g + edge(lk, c, d), closed_gain = open_gain - edge(lk, d, begin);
-            bool deeper = k + 1 < DEPTH && (count < width || open_gain > best[count - 1].gain);
-            if (closed_gain <= lk->epsilon && !deeper) continue;
-            if (closed_gain > lk->epsilon || k + 1 > OPEN_DEPTH) {
-                inv_kopt_cut(m, tour, c, d);
-                bool closes = inv_kopt_closes(m);
-                if (closes && closed_gain > lk->epsilon && make(lk, INV_SEQUENTIAL, closed_gain)) return true;
-                inv_kopt_uncut(m);
-                if (!closes && k + 1 > OPEN_DEPTH) continue;
+            double open_gain = g + tour_edge(lk, c, d);
+            if (closes) {
+                double closed_gain = gain_after(lk, open_gain, d, begin);
+                if (closed_gain > epsilon) {
+                    inv_kopt_cut(m, tour, c, d);
+                    if (make(lk, INV_SEQUENTIAL, closed_gain)) return true;
+                    inv_kopt_uncut(m);
+                }
             }
-            if (!deeper) continue;
+            if (open_gain <= least || width == 0) continue;
             int at = count < width ? count++ : count - 1;
             for (; at > 0 && best[at - 1].gain < open_gain; at--) best[at] = best[at - 1];
             best[at] = (step){open_gain, c, d};
+            if (count == width) least = best[count - 1].gain;
         }
     }
     for (int i = 0; i < count; i++) {
@@ -203,7 +256,7 @@ static bool improve_at(inv_lk *lk, int32_t v)
         if (is_fixed(lk, v, w)) continue;
         lk->move.k = 0;
         inv_kopt_cut(&lk->move, &lk->tour, v, w);
-        if (extend(lk, edge(lk, v, w))) return true;
+        if (extend(lk, tour_edge(lk, v, w))) return true;
     }
     return false;
 }
@@ -257,6 +310,7 @@ static void take_back(inv_lk *lk)
         lk->journal_size -= 2 * k;
         inv_kopt_inverse(lk->journal + lk->journal_size, k, join, &lk->tour, &back);
         inv_kopt_apply(&back, join, &lk->tour, lk->n);
+        relink_all(lk, &back, join);
     }
 }
 

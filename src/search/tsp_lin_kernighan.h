@@ -8,6 +8,12 @@
 #include "search/tsp_tour.h"
 #include "problem/problem.h"
 
+/* A node's neighbours on the tour, in no order, and how far they are. */
+typedef struct inv_link {
+    int32_t to[2];
+    double length[2];
+} inv_link;
+
 typedef struct inv_lk {
     int32_t n, k, capacity; /* nodes, neighbours per node, nodes there is room for                 */
     invit_metric metric;
@@ -17,6 +23,8 @@ typedef struct inv_lk {
     double *xy;         /* [n][2]; with a matrix a node's number there and 0 */
     int32_t *neighbour; /* [n][k] nearest first, -1 at the end of short lists                   */
     double *distance;   /* [n][k] to that neighbour                                             */
+    inv_link *link;     /* [n] the neighbours on the tour                                       */
+    double slack;       /* lengths are not below the Euclidean distance minus this; -1: unknown  */
     int32_t *mate;      /* [n] the other end of an edge that stays, or -1; at most one per node  */
     inv_tour tour;
     double length;  /* of the tour, kept up to date by every move                           */

@@ -3,6 +3,8 @@
  * gives one cycle and in which order and direction the pieces come. */
 #include "search/tsp_tour.h"
 
+#include <string.h>
+
 static const uint8_t bridge_mate[8] = {5, 4, 7, 6, 1, 0, 3, 2};
 static const uint8_t bridge_inverse[8] = {0, 5, 6, 3, 4, 1, 2, 7};
 
@@ -11,6 +13,11 @@ static inline int mate_of(int end, int k, inv_join join)
     if (join == INV_BRIDGE) return bridge_mate[end];
     if (end & 1) return end + 1 == 2 * k ? 0 : end + 1;
     return end == 0 ? 2 * k - 1 : end - 1;
+}
+
+int inv_kopt_joined(int i, int k, inv_join join)
+{
+    return mate_of(i, k, join);
 }
 
 void inv_kopt_cut(inv_kopt *m, const inv_tour *tour, int32_t a, int32_t b)
@@ -62,10 +69,39 @@ static inline int follow(const inv_kopt *m, inv_join join, piece *list)
     return count;
 }
 
-bool inv_kopt_closes(const inv_kopt *m)
+/* Runs from `end` through the pieces until `last` or the beginning again, and gives them a role; returns how
+ * many they are. */
+static int run_through(const inv_kopt *m, const uint8_t *place, int end, int last, bool path, inv_path *out)
 {
-    piece list[INV_MAX_OPT];
-    return follow(m, INV_SEQUENTIAL, list) == m->k;
+    int k = m->k, pieces = 0, start = end;
+    do {
+        int edge = end >> 1, r = place[edge];
+        bool forward = end != m->first[edge];
+        if (!forward) r = r == 0 ? k - 1 : r - 1;
+        out->role[r + 1] = path ? (forward ? INV_FORWARD : INV_BACKWARD) : INV_ELSEWHERE;
+        end = forward ? m->first[m->rank[r + 1 == k ? 0 : r + 1]] : m->first[m->rank[r]] ^ 1;
+        pieces++;
+        if (end == last) break;
+        end = mate_of(end, k, INV_SEQUENTIAL);
+    } while (end != start);
+    return pieces;
+}
+
+void inv_kopt_path(const inv_kopt *m, inv_path *path)
+{
+    enum { UNKNOWN = 255 };
+    int k = m->k;
+    uint8_t place[INV_MAX_OPT];
+    for (int r = 0; r < k; r++) place[m->rank[r]] = (uint8_t)r;
+    memset(path->role, UNKNOWN, sizeof path->role);
+    path->cycles = 0;
+    int left = k - run_through(m, place, 2 * k - 1, 0, true, path);
+    for (int r = 0; left > 0; r++) {
+        if (path->role[r + 1] != UNKNOWN) continue;
+        left -= run_through(m, place, m->first[m->rank[r]] ^ 1, -1, false, path);
+        path->cycles++;
+    }
+    path->role[0] = path->role[k];
 }
 
 bool inv_kopt_apply(const inv_kopt *m, inv_join join, inv_tour *tour, int32_t limit)

@@ -39,12 +39,38 @@ typedef struct inv_kopt {
  * given in tour order): the double bridge, which no sequential move undoes easily. */
 typedef enum inv_join { INV_SEQUENTIAL, INV_BRIDGE } inv_join;
 
+/* The end that end i is joined to. */
+int inv_kopt_joined(int i, int k, inv_join join);
+
 /* Adds the tour edge a-b as the next one to take out. */
 void inv_kopt_cut(inv_kopt *m, const inv_tour *tour, int32_t a, int32_t b);
 /* Takes it back. */
 void inv_kopt_uncut(inv_kopt *m);
-/* True when the sequential move gives one cycle. */
-bool inv_kopt_closes(const inv_kopt *m);
+/* What the sequential joins but the last leave: a path from t[2k-1], the open end, to t[0], and perhaps cycles.
+ * role[c] is that of the nodes with c of the cuts before them. */
+typedef enum inv_role { INV_FORWARD, INV_BACKWARD, INV_ELSEWHERE } inv_role;
+typedef struct inv_path {
+    uint8_t role[INV_MAX_OPT + 1]; /* how the path runs through the piece, or that a cycle does */
+    int cycles;
+} inv_path;
+void inv_kopt_path(const inv_kopt *m, inv_path *path);
+
+/* How many cuts are before position p: with that, the piece it is in. */
+static inline int inv_kopt_before(const inv_kopt *m, int32_t p)
+{
+    int count = 0;
+    for (int i = 0; i < m->k; i++) count += m->cut[i] < p;
+    return count;
+}
+/* Whether joining the open end to c and taking out the edge from there to the node before it (`back`) or after
+ * it leaves nothing but a path, which can be closed. `role` is that of c. */
+static inline bool inv_path_goes_on(const inv_path *path, int role, bool back)
+{
+    /* The edge that goes is the one on the way from the open end to c; of a single cycle, either. */
+    if (path->cycles == 0) return role == (back ? INV_FORWARD : INV_BACKWARD);
+    return path->cycles == 1 && role == INV_ELSEWHERE;
+}
+
 /* Makes the move, rewriting all but the longest piece of the tour. False, and nothing done, when more than
  * `limit` nodes would have to be moved or the result is not one cycle. */
 bool inv_kopt_apply(const inv_kopt *m, inv_join join, inv_tour *tour, int32_t limit);
