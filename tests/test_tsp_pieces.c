@@ -116,6 +116,50 @@ static void pieces_changed_at_once_give_a_tour(void **state)
         }
 }
 
+/* A long strip of two rows and, beyond its far end, a higher block. The upper row lists the block from afar, for
+ * there is nothing else above; where the two are joined it has to be at that end. */
+static void cycles_are_joined_where_it_is_cheap(void **state)
+{
+    (void)state;
+    enum { LONG = 4000, HIGH = 5000, N = 2 * LONG + 2 * HIGH };
+    double *xy = malloc(2 * N * sizeof *xy);
+    for (int i = 0; i < LONG; i++) {
+        xy[2 * i] = i;
+        xy[2 * i + 1] = 1;
+        xy[2 * (2 * LONG - 1 - i)] = i;
+        xy[2 * (2 * LONG - 1 - i) + 1] = 0;
+    }
+    for (int i = 0; i < HIGH; i++) {
+        double *left = xy + 2 * (2 * LONG + i), *right = xy + 2 * (N - 1 - i);
+        left[0] = LONG + 1;
+        right[0] = LONG + 2;
+        left[1] = right[1] = i;
+    }
+    invit_instance *p = NULL;
+    assert_int_equal(invit_instance_create_tsp(xy, N, INVIT_EXACT, &p, NULL), INVIT_OK);
+    inv_neighbours nb;
+    inv_neighbour_options o = {.k = 8, .per_quadrant = 1, .threads = 1, .deadline = INFINITY};
+    inv_pieces q;
+    int32_t *order = malloc(N * sizeof *order), cycles = 0;
+    assert_int_equal(inv_neighbours_create(p, &o, &nb, NULL), INVIT_OK);
+    assert_int_equal(inv_pieces_create(p, &nb, 1, SIZE, &q, NULL), INVIT_OK);
+    for (int i = 0; i < N; i++) {
+        int first = i < 2 * LONG ? 0 : 2 * LONG, last = i < 2 * LONG ? 2 * LONG - 1 : N - 1;
+        q.link[i][0] = i == first ? last : i - 1;
+        q.link[i][1] = i == last ? first : i + 1;
+    }
+    /* The strip is the smaller one: its nodes are tried, from node 0 on. */
+    assert_int_equal(inv_pieces_join(&q, order, &cycles, NULL), INVIT_OK);
+    assert_int_equal(cycles, 2);
+    assert_tour(order, N);
+    assert_true(measure(p, order) < N + 10);
+    inv_pieces_destroy(&q);
+    inv_neighbours_destroy(&nb);
+    invit_instance_destroy(p);
+    free(order);
+    free(xy);
+}
+
 /* Several pieces, and the result of the threads does not depend on which of them had which piece. */
 static void rounds_are_reproducible(void **state)
 {
@@ -206,6 +250,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_changed_at_once_give_a_tour),
+        cmocka_unit_test(cycles_are_joined_where_it_is_cheap),
         cmocka_unit_test(rounds_are_reproducible),
         cmocka_unit_test(fixed_edges_stay),
         cmocka_unit_test(pieces_of_equal_size),

@@ -450,15 +450,18 @@ static void join_cycle(cycles *c, int32_t start)
 {
     inv_pieces *q = c->q;
     exchange best = {.cost = INFINITY};
+    double walked = 0;
     int32_t own = root(c, c->of[start]), v = start, before = q->link[start][0], tried = 0;
     do {
         const int32_t *list = inv_neighbours_of(q->nb, v);
         for (int32_t j = 0; j < q->nb->k && list[j] >= 0; j++)
             if (root(c, c->of[list[j]]) != own) consider(q, v, list[j], &best);
         int32_t next = follow(q, before, v);
+        walked += inv_distance(q->p, v, next);
         before = v;
         v = next;
-    } while (v != start && (++tried < TRIED || best.cost == INFINITY));
+        /* Not content with a place that costs more than an edge: lists reach far where a quadrant is empty. */
+    } while (v != start && (++tried < TRIED || best.cost > walked / tried));
     if (best.cost == INFINITY) { /* nobody lists a node of another: the next one along the curve will do */
         int32_t other = start;
         do other = other + 1 == q->p->n ? 0 : other + 1;
