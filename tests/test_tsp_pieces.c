@@ -8,6 +8,7 @@
 #include "search/curve.h"
 #include "search/improve.h"
 #include "search/tsp_pieces.h"
+#include "search/tsp_search.h"
 #include "problem/metric.h"
 
 #include <stdlib.h>
@@ -219,6 +220,53 @@ static void fixed_edges_stay(void **state)
         }
 }
 
+/* Every piece with a population of its own: a tour, the edges that have to stay in it, the length that is told,
+ * the same with the same seed, and better than as many kicks without. */
+static void pieces_with_populations(void **state)
+{
+    (void)state;
+    enum { N = 4000, LITTLE = 2 };
+    for (int kind = 0; kind < KINDS; kind++) {
+        invit_instance *p = make_instance(kind == UNIFORM ? N : N / LITTLE, kind);
+        int n = p->n;
+        inv_neighbours nb;
+        inv_neighbour_options near = {.k = 8, .per_quadrant = 1, .threads = 2, .deadline = INFINITY};
+        assert_int_equal(inv_neighbours_create(p, &near, &nb, NULL), INVIT_OK);
+        invit_solution *start;
+        assert_int_equal(inv_construct_space_filling(p, &start, NULL), INVIT_OK);
+        inv_improve_options o = {.deadline = INFINITY, .iterations = n + n / 2, .threads = 2, .seed = 9};
+        int32_t *order[3], *fixed = malloc((size_t)n * sizeof *fixed),
+                           *place = malloc((size_t)n * sizeof *place);
+        for (int j = 0; j < n; j++) fixed[j] = -1;
+        for (int j = 0; j + 1 < n; j += 10) {
+            fixed[start->nodes[j]] = start->nodes[j + 1];
+            fixed[start->nodes[j + 1]] = start->nodes[j];
+        }
+        for (int run = 0; run < 3; run++) {
+            order[run] = malloc((size_t)n * sizeof **order);
+            memcpy(order[run], start->nodes, (size_t)n * sizeof **order);
+            inv_tsp_search s = {.p = p, .nb = &nb, .o = &o, .order = order[run], .fixed = fixed};
+            s.whole_most = run < 2 ? 1000 : n; /* the last one has none */
+            assert_int_equal(inv_tsp_chain(&s, NULL), INVIT_OK);
+            assert_tour(order[run], n);
+            assert_true(fabs(s.length - measure(p, order[run])) <= 1e-9 * (1 + s.length));
+            for (int j = 0; j < n; j++) place[order[run][j]] = j;
+            for (int j = 0; j < n; j++) {
+                int apart = fixed[j] < 0 ? 1 : abs(place[j] - place[fixed[j]]);
+                assert_true(apart == 1 || apart == n - 1);
+            }
+        }
+        assert_memory_equal(order[0], order[1], (size_t)n * sizeof **order);
+        if (kind == UNIFORM) assert_true(measure(p, order[0]) < measure(p, order[2]));
+        for (int run = 0; run < 3; run++) free(order[run]);
+        free(fixed);
+        free(place);
+        invit_solution_destroy(start);
+        inv_neighbours_destroy(&nb);
+        invit_instance_destroy(p);
+    }
+}
+
 /* As many pieces as asked for, of about the same size, that together are all nodes. */
 static void pieces_of_equal_size(void **state)
 {
@@ -253,6 +301,7 @@ int main(void)
         cmocka_unit_test(cycles_are_joined_where_it_is_cheap),
         cmocka_unit_test(rounds_are_reproducible),
         cmocka_unit_test(fixed_edges_stay),
+        cmocka_unit_test(pieces_with_populations),
         cmocka_unit_test(pieces_of_equal_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,5 +11,9 @@
  * >= 0 the edge fix_a-fix_b is taken before all others. limits may be NULL. */
 invit_status inv_greedy_order(const invit_instance *p, const inv_neighbours *nb, int32_t fix_a, int32_t fix_b,
                               inv_rng *rng, const inv_limits *limits, int32_t *order, invit_error *err);
+/* The same with the edges i-fixed[i] taken first, wherever fixed[i] >= 0; at most one per node. NULL: none. */
+invit_status inv_greedy_order_around(const invit_instance *p, const inv_neighbours *nb, const int32_t *fixed,
+                                     inv_rng *rng, const inv_limits *limits, int32_t *order,
+                                     invit_error *err);
 
 #endif

@@ -211,8 +211,9 @@ done:
     return status;
 }
 
-invit_status inv_greedy_order(const invit_instance *p, const inv_neighbours *nb, int32_t fix_a, int32_t fix_b,
-                              inv_rng *rng, const inv_limits *limits, int32_t *order, invit_error *err)
+static invit_status greedy_order(const invit_instance *p, const inv_neighbours *nb, const int32_t fix[2],
+                                 const int32_t *fixed, inv_rng *rng, const inv_limits *limits, int32_t *order,
+                                 invit_error *err)
 {
     invit_status status = INVIT_OK;
     size_t n = (size_t)p->n;
@@ -227,7 +228,9 @@ invit_status inv_greedy_order(const invit_instance *p, const inv_neighbours *nb,
         f.next[i][0] = f.next[i][1] = -1;
         f.other[i] = i;
     }
-    if (fix_a >= 0) join(&f, fix_a, fix_b);
+    for (int32_t i = 0; fixed && i < p->n; i++)
+        if (fixed[i] > i) join(&f, i, fixed[i]);
+    if (fix[0] >= 0) join(&f, fix[0], fix[1]);
     if (rng)
         INV_TRY(join_by_chance(p, nb, rng, limits, &f, err));
     else
@@ -250,6 +253,18 @@ done:
     free(f.next);
     free(f.other);
     return status;
+}
+
+invit_status inv_greedy_order(const invit_instance *p, const inv_neighbours *nb, int32_t fix_a, int32_t fix_b,
+                              inv_rng *rng, const inv_limits *limits, int32_t *order, invit_error *err)
+{
+    return greedy_order(p, nb, (int32_t[2]){fix_a, fix_b}, NULL, rng, limits, order, err);
+}
+
+invit_status inv_greedy_order_around(const invit_instance *p, const inv_neighbours *nb, const int32_t *fixed,
+                                     inv_rng *rng, const inv_limits *limits, int32_t *order, invit_error *err)
+{
+    return greedy_order(p, nb, (int32_t[2]){-1, -1}, fixed, rng, limits, order, err);
 }
 
 /* Nodes are numbered along a Hilbert curve for the work, so that neighbours are near in memory. */

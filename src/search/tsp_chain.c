@@ -1,5 +1,5 @@
 /* Chained Lin-Kernighan in rounds. A round cuts the tour into pieces that fit the cache, at places that change
- * from round to round; threads take piece after piece, and their results are joined. With a given number of
+ * from round to round (in the first round of a huge tour larger ones, each with a population of its own); threads take piece after piece, and their results are joined. With a given number of
  * kicks no round looks at the clock, and the result depends on the seed alone (and on the number of threads
  * where there are too few nodes to keep all of them busy with pieces of the usual size). */
 #include "search/tsp_search.h"
@@ -13,11 +13,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOKS = 32, KICKS = 8, PIECE = 10000, SMALLEST_PIECE = 1000, WIDER = 10, MOST_ROUNDS = 8 };
+enum {
+    LOOKS = 32,
+    KICKS = 8,
+    PIECE = 10000,
+    SMALLEST_PIECE = 1000,
+    WIDER = 10,
+    MOST_ROUNDS = 8,
+    POPULATION_PIECE = 50000
+};
 /* The mean distance of neighbours, as a share of the distance to the last one listed. */
 static const double list_radius = 0.6;
 /* Core-seconds per node that make another round worth its cost. */
 static const double worth_a_round = 30e-6;
+/* Share of the time, or of the kicks, that populations get where there is enough for them; the rest is for the
+ * borders of their pieces. */
+static const double for_populations = 0.75;
 
 typedef struct worker {
     inv_piece piece;
@@ -35,6 +46,7 @@ typedef struct chain {
     worker *workers;
     uint64_t round;
     int64_t kicks;        /* of the round; 0: none, -1: by the clock      */
+    bool population;      /* in this round each piece has one             */
     double until;         /* inv_now() when a round by the clock should end */
     atomic_int next;      /* piece                                        */
     _Atomic int64_t left; /* nodes in pieces not begun                    */
@@ -88,6 +100,51 @@ static void kick_by_clock(chain *c, worker *w, int member, double before, double
     }
 }
 
+typedef struct teller {
+    chain *c;
+    worker *w;
+} teller;
+
+static void tell_progress(void *user, const invit_progress *progress)
+{
+    teller *t = user;
+    (void)progress; /* of one piece */
+    report(t->c, t->w, 0);
+}
+
+/* A population of tours of the piece, which all have its fixed edges; `kicks` at most, < 0: until the clock
+ * says. Leaves the best in the search of the piece; returns how many kicks it was. */
+static int64_t evolve_piece(chain *c, worker *w, int member, int64_t kicks, double until, uint64_t seed)
+{
+    inv_lk *lk = &w->piece.lk;
+    const inv_improve_options *o = c->s->o;
+    invit_instance p = {.problem = INVIT_TSP, .metric = lk->metric, .n = lk->n, .xy = lk->xy};
+    inv_neighbours nb = {.n = lk->n, .k = lk->k, .node = lk->neighbour};
+    teller t = {c, w};
+    invit_control control = {.progress = member == 0 ? tell_progress : NULL,
+                             .user = &t,
+                             .cancel = o->control ? o->control->cancel : NULL};
+    inv_improve_options own = {.deadline = until < o->deadline ? until : o->deadline,
+                               .iterations = kicks,
+                               .threads = 1,
+                               .seed = seed,
+                               .control = &control};
+    inv_tsp_search s = {.p = &p,
+                        .nb = &nb,
+                        .o = &own,
+                        .begun = inv_now(),
+                        .fixed = lk->mate,
+                        .order = lk->tour.order,
+                        .length = lk->length,
+                        .whole_most = lk->n,
+                        .told_length = INFINITY};
+    bool done;
+    w->status = inv_tsp_evolve(&s, &done, NULL);
+    inv_lk_restore(lk);
+    w->kicks += s.kicks;
+    return s.kicks;
+}
+
 static void improve_piece(chain *c, worker *w, int member, int32_t i)
 {
     inv_pieces *q = &c->q;
@@ -106,11 +163,11 @@ static void improve_piece(chain *c, worker *w, int member, int32_t i)
     }
     inv_rng rng;
     inv_rng_init(&rng, c->s->o->seed, c->round << 32 | (uint32_t)(i + 1));
+    int64_t n = q->p->n, share = -1;
+    if (c->kicks >= 0) share = c->kicks * q->begin[i + 1] / n - c->kicks * q->begin[i] / n;
+    if (!over && c->population) share -= evolve_piece(c, w, member, share, until, inv_rng_u64(&rng));
     if (!over && c->kicks < 0) kick_by_clock(c, w, member, before, until, &rng);
-    if (!over && c->kicks > 0) {
-        int64_t n = q->p->n, share = c->kicks * q->begin[i + 1] / n - c->kicks * q->begin[i] / n;
-        kick(c, w, member, before, share, INFINITY, &rng);
-    }
+    if (!over && share > 0) kick(c, w, member, before, share, INFINITY, &rng);
     inv_piece_unload(q, &w->piece);
     w->finished += before - lk->length;
     atomic_store_explicit(&w->gain, w->finished, memory_order_relaxed);
@@ -135,6 +192,14 @@ static double measure(const chain *c, const int32_t *order)
     return length;
 }
 
+/* Do populations come first? Without any limit there would be no end of the first piece's. */
+static bool begins_with_populations(const chain *c)
+{
+    const inv_tsp_search *s = c->s;
+    if (s->p->n <= s->whole_most || (s->o->iterations < 0 && !isfinite(s->o->deadline))) return false;
+    return inv_tsp_population_pays(s);
+}
+
 /* How many kicks, or until when: what is left in equal parts, in as many rounds as are worth it. */
 static void plan(chain *c, double closing)
 {
@@ -143,13 +208,14 @@ static void plan(chain *c, double closing)
     c->until = INFINITY;
     c->kicks = n;
     if (s->o->iterations >= 0) {
-        c->kicks = s->o->iterations - s->kicks < n ? s->o->iterations - s->kicks : n;
+        int64_t left = s->o->iterations - s->kicks;
+        c->kicks = c->population ? (int64_t)(for_populations * (double)left) : left < n ? left : n;
     } else if (isfinite(s->o->deadline)) {
         double now = inv_now(), left = s->o->deadline - closing - now;
         double rounds = floor(left * s->o->threads / (n * worth_a_round));
         rounds = rounds < 1 ? 1 : rounds > MOST_ROUNDS ? MOST_ROUNDS : rounds;
         c->kicks = -1;
-        c->until = now + left / rounds;
+        c->until = now + (c->population ? for_populations * left : left / rounds);
     }
 }
 
@@ -225,6 +291,12 @@ static invit_status settle(chain *c, int32_t size, invit_error *err)
     return run_round(c, err);
 }
 
+static int32_t population_piece(const chain *c)
+{
+    int32_t share = c->s->p->n / (2 * c->s->o->threads);
+    return share > POPULATION_PIECE ? POPULATION_PIECE : share < SMALLEST_PIECE ? SMALLEST_PIECE : share;
+}
+
 invit_status inv_tsp_chain(inv_tsp_search *s, invit_error *err)
 {
     invit_status status = INVIT_OK;
@@ -243,11 +315,12 @@ invit_status inv_tsp_chain(inv_tsp_search *s, invit_error *err)
     /* Joining, measuring and copying at the end of a round: a few passes like these two. */
     double closing = 3 * (inv_now() - begun);
     if (1.3 * size < n && !s->fixed) INV_TRY(settle(&c, size, err)); /* else it is a part of a settled tour */
-    for (bool first = true; !inv_tsp_over(s); first = false) {
+    c.population = begins_with_populations(&c);
+    for (bool first = true; !inv_tsp_over(s); first = c.population = false) {
         plan(&c, closing);
         if (!first && (s->o->iterations >= 0 ? c.kicks == 0 : c.until <= inv_now())) break;
         int64_t kicks = s->kicks;
-        inv_pieces_cut(&c.q, s->order, size, round_seed(&c));
+        inv_pieces_cut(&c.q, s->order, c.population ? population_piece(&c) : size, round_seed(&c));
         INV_TRY(run_round(&c, err));
         if (s->kicks == kicks) break; /* nothing in any piece may change */
     }

@@ -288,6 +288,13 @@ static int32_t subtour_of(const inv_eax *x, int32_t v, int32_t k)
     return x->subtour[lo == 0 ? k - 1 : lo - 1];
 }
 
+/* Is the edge between neighbours on the child one that has to stay? Both parents have it, so that only joining
+ * subtours could take it out. */
+static inline bool is_fixed(const inv_eax *x, int32_t a, int32_t b)
+{
+    return x->s->fixed && x->s->fixed[a] == b;
+}
+
 /* Joins the smallest subtour to another by the best exchange of two edges; returns its gain, -INFINITY if the
  * neighbour lists offer none. */
 static double join_smallest(inv_eax *x, int32_t k, int32_t *subtours)
@@ -307,10 +314,11 @@ static double join_smallest(inv_eax *x, int32_t k, int32_t *subtours)
             double duw = inv_distance(x->p, u, w);
             for (int s = 0; s < 2; s++) {
                 int32_t z = x->link[w][s];
+                if (is_fixed(x, w, z)) continue;
                 double dw = inv_distance(x->p, w, z) - duw;
                 for (int q = 0; q < 2; q++) {
                     double gain = du[q] + dw - inv_distance(x->p, x->link[u][q], z);
-                    if (gain <= best) continue;
+                    if (gain <= best || is_fixed(x, u, x->link[u][q])) continue;
                     best = gain;
                     bu = u, bv = x->link[u][q], bw = w, bz = z;
                 }

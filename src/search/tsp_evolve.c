@@ -14,21 +14,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    CHILDREN = 30,
-    LEAST = 10,
-    FIRST_MOST = 120,
-    MOST = 300,
-    LARGEST = 150000,
-    PATIENCE = 3,
-    NODES_PER_KICK = 10,
-    NODES_PER_EXCHANGE = 1000
-};
-/* Share of the time left that goes into making a population. */
-static const double making = 0.5;
-/* Core-seconds per node below which no machine has time for a population: making one tour of it to find out,
- * with a single thread, would cost a large share of them. */
-static const double least_seconds = 200e-6;
+enum { FIRST_MOST = 120, MOST = 300, PATIENCE = 3 };
+/* How a population is made and crossed. The less time there is per node, the fewer kicks a tour gets, and the
+ * more a child takes over at once, so that a single population has converged when the time is over. */
+typedef struct way {
+    double seconds, kicks;      /* per node, of one core, from which on this is the best way     */
+    int least;                  /* tours                                                         */
+    int children;               /* cycles tried for each one that is kept                        */
+    int32_t nodes_per_exchange; /* nodes for each cycle that a child may take over               */
+    int32_t nodes_per_kick;     /* nodes for each kick that a new tour gets                      */
+    double making;              /* share of the time left that goes into making the population   */
+    bool again;                 /* after one population, a larger one                            */
+} way;
+static const way unhurried = {200e-6, 1, 10, 30, 1000, 10, 0.5, true};
+static const way brief[] = {{1500e-6, 8, 10, 30, 1000, 10, 0.5, true},
+                            {150e-6, 0.8, 4, 10, 100, 20, 0.7, false},
+                            {40e-6, 0.2, 4, 3, 30, 30, 0.75, false}};
+/* Seconds per node that a single thread needs for the first tour, which shows how many there is time for. With
+ * many threads that is not little. */
+static const double first_tour = 20e-6;
+enum { UNHURRIED_NODES = 2000 }; /* fewer have time for several populations anyway */
 
 typedef struct worker {
     inv_lk lk;
@@ -39,6 +44,7 @@ typedef struct worker {
 
 typedef struct population {
     inv_tsp_search *s;
+    const way *way;
     worker *workers;
     _Atomic int32_t size;
     int32_t room;
@@ -57,9 +63,9 @@ static int32_t *tour_of(const population *g, int which, int32_t i)
     return g->tours[which] + (size_t)i * (size_t)g->s->p->n;
 }
 
-static int64_t kicks_per_tour(const inv_tsp_search *s)
+static int64_t kicks_per_tour(const population *g)
 {
-    return (s->p->n + NODES_PER_KICK - 1) / NODES_PER_KICK;
+    return (g->s->p->n + g->way->nodes_per_kick - 1) / g->way->nodes_per_kick;
 }
 
 static double tour_length(const invit_instance *p, const int32_t *order)
@@ -77,7 +83,7 @@ static void load(inv_lk *lk, const inv_tsp_search *s, const int32_t *order, cons
     inv_lk_measure(lk, s->p);
     for (int32_t i = 0; i < lk->n; i++) {
         int32_t v = order[i];
-        lk->mate[i] = -1;
+        lk->mate[i] = s->fixed && s->fixed[v] >= 0 ? place[s->fixed[v]] : -1;
         inv_lk_place(lk, i, s->p, v);
         const int32_t *list = inv_neighbours_of(s->nb, v);
         for (int32_t j = 0; j < k; j++)
@@ -96,18 +102,17 @@ static bool make_tour(population *g, worker *w, int32_t i)
     inv_rng_init(&rng, s->o->seed, g->stream + (uint64_t)i);
     if (i == 0)
         memcpy(w->start, s->order, (size_t)n * sizeof *w->start);
-    else if ((w->status = inv_greedy_order(s->p, s->nb, -1, -1, &rng, NULL, w->start, NULL)) != INVIT_OK)
+    else if ((w->status = inv_greedy_order_around(s->p, s->nb, s->fixed, &rng, NULL, w->start, NULL)) !=
+             INVIT_OK)
         return false;
     for (int32_t j = 0; j < n; j++) w->place[w->start[j]] = j;
     load(&w->lk, s, w->start, w->place);
     for (int32_t v = 0; v < n; v++) inv_lk_push(&w->lk, v);
     bool over = false;
     while (!inv_lk_optimise(&w->lk, 32) && !over) over = inv_tsp_over(s);
-    for (int32_t v = 0; v < n && !over; v += NODES_PER_KICK) {
-        inv_lk_kick(
-            &w->lk,
-            v + (int32_t)inv_rng_below(&rng, (uint32_t)(n - v < NODES_PER_KICK ? n - v : NODES_PER_KICK)),
-            &rng);
+    for (int32_t v = 0, step = g->way->nodes_per_kick; v < n && !over; v += step) {
+        int32_t near = (int32_t)inv_rng_below(&rng, (uint32_t)(n - v < step ? n - v : step));
+        inv_lk_kick(&w->lk, v + near, &rng);
         over = inv_tsp_over(s);
     }
     for (int32_t j = 0; j < n; j++) tour_of(g, g->now, i)[j] = w->start[w->lk.tour.order[j]];
@@ -121,14 +126,15 @@ static void make_tours(void *context, int member)
     for (;;) {
         int32_t i = atomic_fetch_add(&g->next, 1);
         if (i >= g->size || atomic_load(&g->cut_short)) return;
-        if (i >= LEAST && inv_now() >= g->make_until) { /* tours before this one are made or being made */
+        if (i >= g->way->least &&
+            inv_now() >= g->make_until) { /* tours before this one are made or being made */
             int32_t size = g->size;
             while (i < size && !atomic_compare_exchange_weak(&g->size, &size, i)) {
             }
             return;
         }
         if (!make_tour(g, &g->workers[member], i)) atomic_store(&g->cut_short, true);
-        if (member == 0) inv_tsp_tell(g->s, g->s->length, g->s->kicks + i * kicks_per_tour(g->s));
+        if (member == 0) inv_tsp_tell(g->s, g->s->length, g->s->kicks + i * kicks_per_tour(g));
     }
 }
 
@@ -145,9 +151,9 @@ static void cross_tours(void *context, int member)
         }
         inv_rng rng;
         inv_rng_init(&rng, g->s->o->seed, g->stream + (uint64_t)i);
-        double gain =
-            inv_eax_cross(g->workers[member].eax, tour_of(g, g->now, a), tour_of(g, g->now, b), CHILDREN,
-                          1 + g->s->p->n / NODES_PER_EXCHANGE, &rng, tour_of(g, !g->now, a));
+        double gain = inv_eax_cross(g->workers[member].eax, tour_of(g, g->now, a), tour_of(g, g->now, b),
+                                    g->way->children, 1 + g->s->p->n / g->way->nodes_per_exchange, &rng,
+                                    tour_of(g, !g->now, a));
         g->length[!g->now][a] = g->length[g->now][a] - gain;
     }
 }
@@ -200,14 +206,14 @@ static void evolve(population *g, inv_rng *rng)
 static void make_population(population *g, int32_t size)
 {
     double left = g->s->o->deadline - inv_now();
-    g->make_until = g->s->o->iterations < 0 ? inv_now() + making * left : INFINITY;
+    g->make_until = g->s->o->iterations < 0 ? inv_now() + g->way->making * left : INFINITY;
     g->size = size;
     for (int32_t i = 0; i < size; i++) g->length[g->now][i] = INFINITY;
     atomic_store(&g->next, 0);
     inv_parallel(g->s->o->threads, make_tours, g);
     g->stream += (uint64_t)size;
     int32_t made = atomic_load(&g->next) < g->size ? atomic_load(&g->next) : g->size;
-    g->s->kicks += made * kicks_per_tour(g->s);
+    g->s->kicks += made * kicks_per_tour(g);
     keep_best(g, g->now, g->size);
 }
 
@@ -229,13 +235,31 @@ static bool make_room(population *g, int32_t size)
 }
 
 /* How many tours the time or the kicks allow for. */
-static int32_t affordable(const inv_tsp_search *s, double seconds_per_tour)
+static int32_t affordable(const population *g, double seconds_per_tour)
 {
+    const inv_tsp_search *s = g->s;
     double tours = FIRST_MOST;
     if (isfinite(s->o->deadline))
-        tours = making * (s->o->deadline - inv_now()) * s->o->threads / (seconds_per_tour + 1e-9);
-    if (s->o->iterations >= 0) tours = fmin(tours, (double)s->o->iterations / (double)kicks_per_tour(s));
+        tours = g->way->making * (s->o->deadline - inv_now()) * s->o->threads / (seconds_per_tour + 1e-9);
+    if (s->o->iterations >= 0) tours = fmin(tours, (double)s->o->iterations / (double)kicks_per_tour(g));
     return tours < FIRST_MOST ? (int32_t)tours : FIRST_MOST;
+}
+
+/* The best way for the time, or the kicks, that are left; NULL: there are too few for any. */
+static const way *choose_way(const inv_tsp_search *s)
+{
+    bool few = s->p->n < UNHURRIED_NODES;
+    double seconds = (s->o->deadline - inv_now()) * s->o->threads / s->p->n;
+    double kicks = (double)(s->o->iterations - s->kicks) / s->p->n;
+    const way *list = few ? &unhurried : brief;
+    for (size_t i = 0; i < (few ? 1 : sizeof brief / sizeof *brief); i++)
+        if (s->o->iterations >= 0 ? kicks >= list[i].kicks : seconds >= list[i].seconds) return &list[i];
+    return NULL;
+}
+
+bool inv_tsp_population_pays(const inv_tsp_search *s)
+{
+    return choose_way(s) != NULL;
 }
 
 invit_status inv_tsp_evolve(inv_tsp_search *s, bool *done, invit_error *err)
@@ -243,12 +267,11 @@ invit_status inv_tsp_evolve(inv_tsp_search *s, bool *done, invit_error *err)
     invit_status status = INVIT_OK;
     int32_t n = s->p->n;
     *done = false;
-    if (n > LARGEST || (s->o->iterations >= 0 && s->o->iterations < LEAST * kicks_per_tour(s)))
-        return INVIT_OK;
-    if (s->o->iterations < 0 && (s->o->deadline - inv_now()) * s->o->threads < least_seconds * n)
-        return INVIT_OK;
+    const way *way = choose_way(s);
+    if (n > s->whole_most || !way) return INVIT_OK;
+    if (s->o->iterations < 0 && s->o->deadline - inv_now() < first_tour * n) return INVIT_OK;
 
-    population g = {.s = s, .stream = 1};
+    population g = {.s = s, .way = way, .stream = 1};
     inv_rng rng;
     inv_rng_init(&rng, s->o->seed, 0);
     g.workers = calloc((size_t)s->o->threads, sizeof *g.workers);
@@ -259,7 +282,7 @@ invit_status inv_tsp_evolve(inv_tsp_search *s, bool *done, invit_error *err)
         INV_TRY(inv_eax_create(s, &w->eax, err));
         w->start = malloc((size_t)n * sizeof *w->start);
         w->place = malloc((size_t)n * sizeof *w->place);
-        if (!w->start || !w->place || (i == 0 && !make_room(&g, FIRST_MOST))) {
+        if (!w->start || !w->place || (i == 0 && !make_room(&g, 1))) {
             status = inv_no_memory(err, (size_t)n * sizeof *w->start);
             goto done;
         }
@@ -268,16 +291,21 @@ invit_status inv_tsp_evolve(inv_tsp_search *s, bool *done, invit_error *err)
     double begun = inv_now();
     bool whole = make_tour(&g, &g.workers[0], 0);
     keep_best(&g, 0, 1);
-    int32_t size = affordable(s, inv_now() - begun);
-    if (!whole || size < LEAST) { /* its tour counts, if it is one */
-        if (whole) s->kicks += kicks_per_tour(s);
+    int32_t size = affordable(&g, inv_now() - begun);
+    if (!whole || size < way->least) { /* its tour counts, if it is one */
+        if (whole) s->kicks += kicks_per_tour(&g);
         goto done;
     }
-    *done = true;
+    if (!make_room(&g, size)) {
+        status = inv_no_memory(err, 2 * (size_t)size * (size_t)n * sizeof *s->order);
+        goto done;
+    }
+    *done = way->again; /* what is left then is not enough for another one */
     while (!atomic_load(&g.cut_short) &&
-           (s->o->iterations < 0 || s->kicks + size * kicks_per_tour(s) <= s->o->iterations)) {
+           (s->o->iterations < 0 || s->kicks + size * kicks_per_tour(&g) <= s->o->iterations)) {
         make_population(&g, size);
         if (!atomic_load(&g.cut_short)) evolve(&g, &rng);
+        if (!way->again) break;
         size = size * 2 < MOST ? size * 2 : MOST;
         if (size > g.room && !make_room(&g, size)) break;
     }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NEIGHBOURS = 8, PER_QUADRANT = 1, NEIGHBOURS_MATRIX = 12 };
+enum { NEIGHBOURS = 8, PER_QUADRANT = 1, NEIGHBOURS_MATRIX = 12, WHOLE_POPULATION = 150000 };
 
 void inv_tsp_show(inv_tsp_search *s)
 {
@@ -63,7 +63,7 @@ static invit_status search(inv_tsp_search *s, invit_error *err)
     if (status != INVIT_OK) return status;
     s->nb = &nb;
     bool done = false;
-    if (!s->fixed) status = inv_tsp_evolve(s, &done, err); /* tours are crossed edge by edge, fixed or not */
+    status = inv_tsp_evolve(s, &done, err);
     if (status == INVIT_OK && !done) status = inv_tsp_chain(s, err);
     inv_neighbours_destroy(&nb);
     return status;
@@ -136,7 +136,8 @@ invit_status inv_improve_tsp(const invit_instance *p, invit_solution **solution,
         return inv_fail(err, INVIT_ERR_ARGUMENT,
                         "the tour to improve has %d nodes, expected all %d of the instance",
                         (int)((*solution)->start[1] - (*solution)->start[0]), (int)p->n);
-    inv_tsp_search s = {.p = p, .o = o, .begun = inv_now(), .solution = *solution};
+    inv_tsp_search s = {
+        .p = p, .o = o, .begun = inv_now(), .solution = *solution, .whole_most = WHOLE_POPULATION};
     s.told = s.begun;
     s.length = inv_length(p, *solution);
     s.told_length = s.length;

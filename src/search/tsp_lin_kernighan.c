@@ -93,31 +93,46 @@ void inv_lk_destroy(inv_lk *lk)
     *lk = (inv_lk){0};
 }
 
+/* Positions, links and the length, from the order; returns the longest edge. */
+static double take_over(inv_lk *lk)
+{
+    double largest = 0;
+    lk->length = 0;
+    for (int32_t i = 0; i < lk->n; i++) {
+        int32_t v = lk->tour.order[i], next = lk->tour.order[i + 1 == lk->n ? 0 : i + 1];
+        double d = edge(lk, v, next);
+        lk->tour.pos[v] = i;
+        lk->link[v].to[1] = next;
+        lk->link[next].to[0] = v;
+        lk->link[v].length[1] = lk->link[next].length[0] = d;
+        lk->length += d;
+        if (d > largest) largest = d;
+    }
+    return largest;
+}
+
+void inv_lk_restore(inv_lk *lk)
+{
+    take_over(lk);
+}
+
 void inv_lk_begin(inv_lk *lk)
 {
     lk->tour.n = lk->n;
-    lk->length = 0;
     lk->head = lk->waiting = 0;
     lk->journal_size = 0;
     lk->journalling = false;
     memset(lk->queued, 0, (size_t)lk->n);
     lk->slack = lk->matrix ? -1 : lk->metric == INVIT_EUC_2D ? 0.5 : lk->metric == INVIT_EXACT ? 0 : -1;
-    double largest = 0;
     for (int32_t i = 0; i < lk->n; i++) {
-        lk->tour.order[i] = lk->tour.pos[i] = i;
-        int32_t next = i + 1 == lk->n ? 0 : i + 1;
-        double d = edge(lk, i, next);
-        lk->link[i].to[1] = next;
-        lk->link[next].to[0] = i;
-        lk->link[i].length[1] = lk->link[next].length[0] = d;
-        lk->length += d;
-        if (d > largest) largest = d;
+        lk->tour.order[i] = i;
         for (int32_t j = 0; j < lk->k; j++) {
             size_t at = (size_t)i * (size_t)lk->k + (size_t)j;
             if (lk->neighbour[at] < 0) break;
             lk->distance[at] = edge(lk, i, lk->neighbour[at]);
         }
     }
+    double largest = take_over(lk);
     lk->epsilon = 1e-11 * (largest + lk->length / lk->n);
 }
 
@@ -203,7 +218,7 @@ static bool extend(inv_lk *lk, double gain)
     const int32_t *list = lk->neighbour + (size_t)open * (size_t)lk->k;
     const double *distance = lk->distance + (size_t)open * (size_t)lk->k;
     const inv_link *link = lk->link + open;
-    double epsilon = lk->epsilon, least = 0; /* a continuation has to gain more than that */
+    double epsilon = lk->epsilon, least = -INFINITY; /* a continuation has to gain more than that */
     step best[8];
     inv_path path;
     bool known = false;

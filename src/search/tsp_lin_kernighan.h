@@ -46,6 +46,9 @@ void inv_lk_destroy(inv_lk *lk);
  * filled in; computes the rest. */
 void inv_lk_begin(inv_lk *lk);
 
+/* Takes over what the caller has written into tour.order: another tour of the same nodes that has the fixed edges. */
+void inv_lk_restore(inv_lk *lk);
+
 /* Lengths are to be those of p; node i is then what p calls v. */
 static inline void inv_lk_measure(inv_lk *lk, const invit_instance *p)
 {

@@ -19,6 +19,7 @@ typedef struct inv_tsp_search {
     int32_t *order;           /* [n] the best tour so far, nodes of p       */
     double length;            /* its length                                 */
     int64_t kicks;            /* made so far                                */
+    int32_t whole_most;       /* larger tours have populations in pieces only */
     inv_shown shown;
     double told;                /* when the caller was last told ...       */
     _Atomic double told_length; /* ... about this length; any thread reads */
@@ -36,8 +37,13 @@ void inv_tsp_show(inv_tsp_search *s);
 
 /* Chained Lin-Kernighan on s->order, all threads at once on pieces of the tour. */
 invit_status inv_tsp_chain(inv_tsp_search *s, invit_error *err);
+enum {
+    INV_WHOLE_POPULATION = 150000
+}; /* nodes of the largest tour of which there is a population as a whole */
+/* Whether there is time, or kicks enough, for a population. */
+bool inv_tsp_population_pays(const inv_tsp_search *s);
 /* A population of such tours, crossed by edge assembly: far better where there is time for it. *done is false
- * when there is not, and only a little has been spent to find out. */
+ * when there is not, and only a little has been spent to find out, or when there is some left after it. */
 invit_status inv_tsp_evolve(inv_tsp_search *s, bool *done, invit_error *err);
 
 #endif
