@@ -279,6 +279,7 @@ invit_status inv_tsp_evolve(inv_tsp_search *s, bool *done, invit_error *err)
     for (int i = 0; i < s->o->threads; i++) {
         worker *w = &g.workers[i];
         INV_TRY(inv_lk_reserve(&w->lk, n, s->nb->k, err));
+        w->lk.lean = !way->again;
         INV_TRY(inv_eax_create(s, &w->eax, err));
         w->start = malloc((size_t)n * sizeof *w->start);
         w->place = malloc((size_t)n * sizeof *w->place);

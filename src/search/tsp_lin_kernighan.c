@@ -1,5 +1,5 @@
 /* The step is LKH's, with less breadth: from t1 alternately take an edge out and put a shorter one in,
- * keeping the sum gained positive, up to depth INV_MAX_OPT; nothing is moved until closing the chain gives a
+ * keeping the sum gained positive, up to a given depth; nothing is moved until closing the chain gives a
  * shorter tour. Chains may pass through states that do not close (several cycles) on the first levels, which
  * finds Or-opt and the other pure 3-opt moves too. */
 #include "search/tsp_lin_kernighan.h"
@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH = 6, OPEN_DEPTH = 3, KICK_SPAN = 30, JOURNAL = 1 << 15 };
+enum { OPEN_DEPTH = 3, KICK_SPAN = 30, JOURNAL = 1 << 15 };
 
-/* How many continuations are followed after the i-th edge is out. */
-static const int breadth[INV_MAX_OPT] = {3, 2, 1, 1, 1, 1, 1, 1};
+/* How many continuations are followed after the i-th edge is out, and how many edges go at most; lean or not. */
+static const int breadth[2][INV_MAX_OPT] = {{3, 2, 1, 1, 1, 1, 1, 1}, {3, 1, 1, 1, 1, 1, 1, 1}};
+static const int depth[2] = {6, 8};
 
 static inline double edge(const inv_lk *lk, int32_t a, int32_t b)
 {
@@ -213,7 +214,7 @@ static bool extend(inv_lk *lk, double gain)
 {
     inv_kopt *m = &lk->move;
     const inv_tour *tour = &lk->tour;
-    int k = m->k, count = 0, width = k + 1 < DEPTH ? breadth[k - 1] : 0;
+    int k = m->k, count = 0, width = k + 1 < depth[lk->lean] ? breadth[lk->lean][k - 1] : 0;
     int32_t open = m->t[2 * k - 1], begin = m->t[0];
     const int32_t *list = lk->neighbour + (size_t)open * (size_t)lk->k;
     const double *distance = lk->distance + (size_t)open * (size_t)lk->k;

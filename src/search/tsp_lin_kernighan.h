@@ -17,6 +17,7 @@ typedef struct inv_link {
 typedef struct inv_lk {
     int32_t n, k, capacity; /* nodes, neighbours per node, nodes there is room for                 */
     invit_metric metric;
+    bool lean;            /* narrower and deeper steps: cheaper, for tours that will be crossed   */
     double epsilon;       /* gains below this are rounding noise                                  */
     const double *matrix; /* [stride][stride] lengths, or NULL: by coordinates */
     size_t stride;
