@@ -24,6 +24,7 @@
 #define PART_ROUTES      40   /* routes in a part at least: with ten of them most have a rim as a neighbour */
 #define LEAST_PART       250  /* customers in a part at least, however many threads there are            */
 #define CHAINS           600  /* nodes up to which every thread anneals the whole                        */
+#define INDEPENDENT      300  /* nodes up to which they do so without taking over each other's solutions   */
 /* From so many customers on, in routes of up to so many, steps are given up early (inv_cvrp_run). */
 #define GIVE_UP_CUSTOMERS 600
 #define GIVE_UP_ROUTE     10
@@ -286,14 +287,15 @@ static void run_chain(void *context, int member)
     s->made[member] = inv_cvrp_part_run(&s->worker[member], &run, &rng);
 }
 
-/* The chains go on from the shortest of their solutions. */
+/* The chains go on from the shortest of their solutions. On few nodes a fall of the temperature is long and ends where
+ * luck had it: there each goes its own way, and the best of them counts. */
 static void exchange(search *s)
 {
     int shortest = 0;
     for (int t = 1; t < s->o->threads; t++)
         if (s->worker[t].length < s->worker[shortest].length) shortest = t;
     for (int t = 0; t < s->o->threads; t++) {
-        if (t != shortest) inv_cvrp_part_take(&s->worker[t], &s->worker[shortest]);
+        if (t != shortest && s->p->n > INDEPENDENT) inv_cvrp_part_take(&s->worker[t], &s->worker[shortest]);
         if (s->worker[t].best_length >= s->best_length) continue;
         s->best_length = s->worker[t].best_length;
         s->best->routes = inv_cvrp_part_routes(&s->worker[t], true, s->best->nodes, s->best->start);
