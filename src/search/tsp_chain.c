@@ -184,14 +184,6 @@ static void improve_pieces(void *context, int member)
     }
 }
 
-static double measure(const chain *c, const int32_t *order)
-{
-    double length = 0;
-    int32_t n = c->s->p->n;
-    for (int32_t i = 0; i < n; i++) length += inv_distance(c->s->p, order[i], order[i + 1 == n ? 0 : i + 1]);
-    return length;
-}
-
 /* Do populations come first? Without any limit there would be no end of the first piece's. */
 static bool begins_with_populations(const chain *c)
 {
@@ -238,7 +230,7 @@ static invit_status run_round(chain *c, invit_error *err)
     }
     c->round++;
     INV_CHECK(inv_pieces_join(&c->q, c->q.member, &cycles, err));
-    double length = measure(c, c->q.member);
+    double length = inv_tour_length(s->p, c->q.member);
     if (length <= s->length) {
         s->length = length;
         memcpy(s->order, c->q.member, (size_t)n * sizeof *s->order);
@@ -251,7 +243,7 @@ static invit_status run_round(chain *c, invit_error *err)
 
 static uint64_t round_seed(const chain *c)
 {
-    return c->s->o->seed + c->round * 0x9e3779b97f4a7c15u;
+    return inv_nth_seed(c->s->o->seed, c->round);
 }
 
 /* Has the ends of edges looked at that are longer than so many times what lies between neighbours there. */
@@ -311,7 +303,7 @@ invit_status inv_tsp_chain(inv_tsp_search *s, invit_error *err)
     c.q.fixed = s->fixed;
     double begun = inv_now();
     inv_pieces_link(&c.q, s->order);
-    s->length = measure(&c, s->order);
+    s->length = inv_tour_length(s->p, s->order);
     /* Joining, measuring and copying at the end of a round: a few passes like these two. */
     double closing = 3 * (inv_now() - begun);
     if (1.3 * size < n && !s->fixed) INV_TRY(settle(&c, size, err)); /* else it is a part of a settled tour */
