@@ -1,7 +1,8 @@
-/* Chained Lin-Kernighan in rounds. A round cuts the tour into pieces that fit the cache, at places that change
- * from round to round (in the first round of a huge tour larger ones, each with a population of its own); threads take piece after piece, and their results are joined. With a given number of
- * kicks no round looks at the clock, and the result depends on the seed alone (and on the number of threads
- * where there are too few nodes to keep all of them busy with pieces of the usual size). */
+/* Chained Lin-Kernighan in rounds. A round cuts the tour into pieces that fit the cache, at places that change from
+ * round to round (in the first round of a huge tour larger ones, each with a population of its own); threads take
+ * piece after piece, and their results are joined. With a given number of kicks no round looks at the clock, and the
+ * result depends on the seed alone (and on the number of threads where there are too few nodes to keep all of them
+ * busy with pieces of the usual size). */
 #include "search/tsp_search.h"
 
 #include "base/clock.h"

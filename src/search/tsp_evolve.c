@@ -27,9 +27,9 @@ typedef struct way {
     bool again;                 /* after one population, a larger one                            */
 } way;
 static const way unhurried = {200e-6, 1, 10, 30, 1000, 10, 0.5, true};
-static const way brief[] = {{1500e-6, 8, 10, 30, 1000, 10, 0.5, true},
-                            {150e-6, 0.8, 4, 10, 100, 20, 0.7, false},
-                            {40e-6, 0.2, 4, 3, 30, 30, 0.75, false}};
+static const way hurried[] = {{1500e-6, 8, 10, 30, 1000, 10, 0.5, true},
+                              {150e-6, 0.8, 4, 10, 100, 20, 0.7, false},
+                              {40e-6, 0.2, 4, 3, 30, 30, 0.75, false}};
 /* Seconds per node that a single thread needs for the first tour, which shows how many there is time for. With
  * many threads that is not little. */
 static const double first_tour = 20e-6;
@@ -251,8 +251,8 @@ static const way *choose_way(const inv_tsp_search *s)
     bool few = s->p->n < UNHURRIED_NODES;
     double seconds = (s->o->deadline - inv_now()) * s->o->threads / s->p->n;
     double kicks = (double)(s->o->iterations - s->kicks) / s->p->n;
-    const way *list = few ? &unhurried : brief;
-    for (size_t i = 0; i < (few ? 1 : sizeof brief / sizeof *brief); i++)
+    const way *list = few ? &unhurried : hurried;
+    for (size_t i = 0; i < (few ? 1 : sizeof hurried / sizeof *hurried); i++)
         if (s->o->iterations >= 0 ? kicks >= list[i].kicks : seconds >= list[i].seconds) return &list[i];
     return NULL;
 }
