@@ -2,7 +2,10 @@
 
 #include "search/cvrp_moves.h"
 
-#define MOST_NEIGHBOURS 10
+/* Most of a step's time goes into these moves, and more steps gain more than wider ones: with 10 neighbours for both, 15
+ * generated instances of 250 to 4,000 customers ended 0.07 % longer on average at equal time. */
+#define NEIGHBOURS 5 /* beside which a chain may go                                   */
+#define PARTNERS   3 /* of them beside which the other chain of an exchange may begin */
 
 /* Customers that follow each other, from the end that will stand beside the neighbour. */
 typedef struct chain {
@@ -38,7 +41,7 @@ static void begin(const inv_cvrp_part *q, int32_t v, bool backwards, chain *c)
 static bool grow(const inv_cvrp_part *q, chain *c)
 {
     int32_t v = c->behind;
-    if (c->count == INV_CVRP_LONGEST_CHAIN || v >= q->n || v == q->pinned) return false;
+    if (c->count == q->longest_chain || v >= q->n || v == q->pinned) return false;
     c->inside += edge(q, v, c->backwards) - edge(q, c->node[c->count - 1], c->backwards);
     c->node[c->count++] = v;
     c->load += q->node[v].demand;
@@ -116,7 +119,7 @@ static bool exchange(inv_cvrp_part *q, const chain *c, double slack, int32_t u, 
 /* Moves that bring the chain's first customer beside one of its neighbours. */
 static bool move_chain(inv_cvrp_part *q, const chain *c)
 {
-    int32_t v = c->node[0], r = q->route[v], most = q->k < MOST_NEIGHBOURS ? q->k : MOST_NEIGHBOURS;
+    int32_t v = c->node[0], r = q->route[v], most = q->k < NEIGHBOURS ? q->k : NEIGHBOURS;
     const int32_t *near = q->near + (size_t)v * (size_t)q->k;
     const float *length = q->near_length + (size_t)v * (size_t)q->k;
     double slack = 1e-5 * q->unit; /* lengths of neighbours are rounded down to floats */
@@ -131,7 +134,7 @@ static bool move_chain(inv_cvrp_part *q, const chain *c)
         if (d < gain && fits &&
             (relocate(q, c, gain, u, d, false) || (u != q->pinned && relocate(q, c, gain, u, d, true))))
             return true;
-        if (d < first && s != r &&
+        if (i < PARTNERS && d < first && s != r &&
             (exchange(q, c, slack, u, d, false) || (u != q->pinned && exchange(q, c, slack, u, d, true))))
             return true;
     }

@@ -25,6 +25,9 @@
 /* What a route counts when steps are given up, in temperatures: hot solutions have more routes than short ones, and merging
  * them later takes many changes together. */
 #define ROUTE_PRICE 40.0
+/* Routes of so many customers move chains of at most two: their steps are dear, and they need many. */
+#define LONG_ROUTE  40
+#define SHORT_CHAIN 2
 
 void inv_cvrp_part_destroy(inv_cvrp_part *q)
 {
@@ -99,6 +102,7 @@ invit_status inv_cvrp_part_begin(inv_cvrp_part *q, invit_metric metric, int32_t 
     q->n = n;
     q->k = k;
     q->capacity = capacity;
+    q->longest_chain = INV_CVRP_LONGEST_CHAIN;
     q->pinned = 0;
     q->per_route = 0;
     return INVIT_OK;
@@ -322,6 +326,7 @@ int64_t inv_cvrp_part_run(inv_cvrp_part *q, const inv_cvrp_run *run, inv_rng *rn
     inv_cvrp_draw_blink(q, rng);
     q->unit = inv_cvrp_part_unit(q);
     q->give_up = run->give_up;
+    q->longest_chain = q->n > LONG_ROUTE * q->routes ? SHORT_CHAIN : INV_CVRP_LONGEST_CHAIN;
     double slack = q->give_up ? 0 : WORTH_MENDING * q->unit;
     for (; step < run->steps; step++) {
         if (step % STEPS_PER_CLOCK == 0) {

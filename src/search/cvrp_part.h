@@ -27,17 +27,18 @@ typedef struct inv_cvrp_part {
     invit_metric metric;
     int32_t n, k; /* nodes with the depot; neighbours kept per customer */
     int32_t capacity;
-    bool give_up;        /* as the run says */
-    double per_route;    /* what a route counts beside its length when a step is judged */
-    int32_t pinned;      /* a customer that stays first in its route; 0: none  */
-    inv_cvrp_node *node; /* [2 n]                                              */
-    int32_t *near;       /* [n][k] customers by distance, ended by 0           */
-    float *near_length;  /* [n][k] distances to them, rounded down */
-    int32_t *route;      /* [2 n] an id's route; n: removed, a route without room */
-    int32_t *fits;       /* [k] neighbours beside which there is room */
-    int32_t *room;       /* [n + 1] capacity left, per route                       */
-    int32_t *size;       /* [n] customers, per route                           */
-    int32_t routes;      /* that have a customer                               */
+    bool give_up;          /* as the run says */
+    double per_route;      /* what a route counts beside its length when a step is judged */
+    int32_t longest_chain; /* customers in a chain that the local search moves, at most */
+    int32_t pinned;        /* a customer that stays first in its route; 0: none  */
+    inv_cvrp_node *node;   /* [2 n]                                              */
+    int32_t *near;         /* [n][k] customers by distance, ended by 0           */
+    float *near_length;    /* [n][k] distances to them, rounded down */
+    int32_t *route;        /* [2 n] an id's route; n: removed, a route without room */
+    int32_t *fits;         /* [k] neighbours beside which there is room */
+    int32_t *room;         /* [n + 1] capacity left, per route                       */
+    int32_t *size;         /* [n] customers, per route                           */
+    int32_t routes;        /* that have a customer                               */
     double length;
     double best_length;
     int32_t *best_next; /* [2 n] the shortest solution seen                   */
