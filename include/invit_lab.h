@@ -430,8 +430,8 @@ typedef struct invit_policy_speed {
     double per_second;     /* decisions per second, all threads together                           */
     double per_cpu_second; /* decisions per second of processor time, times threads                */
     double view_share;     /* part of the time spent finding neighbours                          */
-    double walk_bytes;     /* memory a node and rollout                                          */
-    double shared_bytes;   /* memory a node that all rollouts share: instance and index          */
+    double walk_bytes;     /* bytes per node and rollout                                        */
+    double shared_bytes;   /* bytes per node that all rollouts share: instance and index        */
 } invit_policy_speed;
 
 /* The policy's speed on an instance: `rollouts` greedy rollouts on `threads` threads (0: all cores) for about `seconds`,

@@ -1,4 +1,4 @@
-/* The parts of training: options, mixes, pools, lessons, replays, label files. */
+/* The parts of training: options, mixes, replay buffers, demonstrations, replays, label files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -513,7 +513,7 @@ static void replays_label_the_next_node(void **state)
     for (int problem = 0; problem < 2; problem++) {
         inv_config c;
         inv_demonstration l;
-        inv_buffer pool;
+        inv_buffer buffer;
         invit_instance *p;
         inv_index *x;
         inv_walk *w;
@@ -521,7 +521,7 @@ static void replays_label_the_next_node(void **state)
         inv_replay_tally tally = {0};
         inv_config_defaults(&c, (invit_problem)problem);
         assert_int_equal(inv_demonstration_init(&l, 201, &err), INVIT_OK);
-        assert_int_equal(inv_buffer_init(&pool, 8, &c, 1000, false, &err), INVIT_OK);
+        assert_int_equal(inv_buffer_init(&buffer, 8, &c, 1000, false, &err), INVIT_OK);
         assert_int_equal(invit_generate((invit_problem)problem, INVIT_UNIFORM, 200, 3, 1, &p, &err),
                          INVIT_OK);
         assert_int_equal(inv_index_create(p, &x, &err), INVIT_OK);
@@ -532,34 +532,34 @@ static void replays_label_the_next_node(void **state)
         assert_true(fabs(inv_order_length(p, l.order, l.count) - before) < 1e-9);
         check_order(p, l.order, l.count);
         inv_frame_for_copy(p, 2, &rng, &f);
-        assert_int_equal(inv_replay(w, &c, &l, &f, 1, &rng, &pool, &tally, &err), INVIT_OK);
+        assert_int_equal(inv_replay(w, &c, &l, &f, 1, &rng, &buffer, &tally, &err), INVIT_OK);
         assert_true(inv_walk_done(w));
-        assert_int_equal(tally.seen, pool.count + tally.skipped);
-        assert_true(pool.count > 180 && tally.skipped < 20);
+        assert_int_equal(tally.seen, buffer.count + tally.skipped);
+        assert_true(buffer.count > 180 && tally.skipped < 20);
 
-        int32_t at = 0; /* of the pool: follow the order again */
+        int32_t at = 0; /* of the buffer: follow the order again */
         inv_walk_start(w, problem == INVIT_TSP ? l.order[0] : 0, &f);
         for (int32_t i = problem == INVIT_TSP; i < l.count; i++) {
             inv_state s;
             inv_walk_view(w, &s);
             int32_t label = inv_candidate_of(&c, &s, l.order[i]);
             if (inv_choices(&s) > 1 && label >= 0) {
-                assert_int_equal(pool.label[at], label);
+                assert_int_equal(buffer.label[at], label);
                 if (label < c.action_k) {
                     assert_int_equal(s.node[label], l.order[i]);
                     double px = p->xy[2 * l.order[i]], py = p->xy[2 * l.order[i] + 1];
-                    assert_true(fabs(pool.state[at].xy[2 * label] - (f.m[0] * px + f.m[1] * py + f.t[0])) <
+                    assert_true(fabs(buffer.state[at].xy[2 * label] - (f.m[0] * px + f.m[1] * py + f.t[0])) <
                                 1e-5);
                 }
                 at++;
             }
             inv_walk_visit(w, l.order[i]);
         }
-        assert_int_equal(at, pool.count);
+        assert_int_equal(at, buffer.count);
         inv_walk_destroy(w);
         inv_index_destroy(x);
         invit_instance_destroy(p);
-        inv_buffer_destroy(&pool);
+        inv_buffer_destroy(&buffer);
         inv_demonstration_destroy(&l);
     }
     inv_expert_destroy(expert);

@@ -290,16 +290,16 @@ static void a_state_does_not_see_its_batch(void **state)
         states list = {0};
         random_rollout(p, c, 9, &list);
         int32_t slots = inv_candidates(c), n = list.count;
-        inv_prepared *w = NULL, *quick = NULL;
+        inv_prepared *w = NULL, *int8 = NULL;
         assert_int_equal(inv_prepared_create(m, INV_TRAINING, &w, NULL), INVIT_OK);
-        assert_int_equal(inv_prepared_create(m, INV_PURPOSE_INT8, &quick, NULL), INVIT_OK);
+        assert_int_equal(inv_prepared_create(m, INV_PURPOSE_INT8, &int8, NULL), INVIT_OK);
         float *all = calloc((size_t)(n * slots), sizeof *all),
               *some = calloc((size_t)(n * slots), sizeof *some);
         static const int32_t batches[] = {64, 1, 3, 7, 64, 64, 1, 5};
         for (int i = 0; i < 8;
              i++) { /* from the fifth on with int8 weights, which are numbers of their own */
             inv_policy *policy = NULL;
-            assert_int_equal(inv_policy_create(i < 5 ? w : quick, batches[i], i == 4, &policy, NULL),
+            assert_int_equal(inv_policy_create(i < 5 ? w : int8, batches[i], i == 4, &policy, NULL),
                              INVIT_OK);
             for (int32_t at = 0; at < n; at += batches[i]) {
                 int32_t count = n - at < batches[i] ? n - at : batches[i];
@@ -313,7 +313,7 @@ static void a_state_does_not_see_its_batch(void **state)
         free(all);
         free(some);
         inv_prepared_destroy(w);
-        inv_prepared_destroy(quick);
+        inv_prepared_destroy(int8);
         states_free(&list);
         invit_instance_destroy(p);
         invit_model_destroy(m);
@@ -369,15 +369,15 @@ static void gradients_match_finite_differences(void **state)
         random_rollout(p, c, 40, &list);
         int32_t n = list.count;
         double *param = doubles(m), *weight = calloc((size_t)n, sizeof *weight);
-        float *grad = calloc(m->params, sizeof *grad), *quick = calloc(m->params, sizeof *quick);
+        float *grad = calloc(m->params, sizeof *grad), *bf16 = calloc(m->params, sizeof *bf16);
         inv_rng r;
         inv_rng_init(&r, 50, (uint64_t)v);
         for (int32_t i = 0; i < n; i++) weight[i] = inv_rng_normal(&r);
         find_gradient(m, &list, weight, INV_TRAINING, grad);
-        find_gradient(m, &list, weight, INV_BF16_TRAINING, quick);
+        find_gradient(m, &list, weight, INV_BF16_TRAINING, bf16);
         double apart = 0, all = 0;
         for (size_t j = 0; j < m->params; j++) {
-            apart += ((double)quick[j] - (double)grad[j]) * ((double)quick[j] - (double)grad[j]);
+            apart += ((double)bf16[j] - (double)grad[j]) * ((double)bf16[j] - (double)grad[j]);
             all += (double)grad[j] * (double)grad[j];
         }
         if (!(sqrt(apart) < 0.05 * sqrt(all)))
@@ -400,7 +400,7 @@ static void gradients_match_finite_differences(void **state)
                 fail_msg("%s, %s: gradient off by %g of %g", variants[v].name, x->name, sqrt(difference),
                          sqrt(norm));
         }
-        free(param), free(weight), free(grad), free(quick);
+        free(param), free(weight), free(grad), free(bf16);
         states_free(&list);
         invit_instance_destroy(p);
         invit_model_destroy(m);

@@ -1,10 +1,10 @@
-/* Products of bytes, a part of kernels_impl.h for machines that multiply four pairs of them at once (VNNI):
- * the same tiles, of a quarter as many steps. A row of A becomes whole numbers from 1 to 255 around 128, as
+/* Products in int8, a part of kernels_impl.h for CPUs with AVX-512 VNNI, which multiplies four pairs of them at once:
+ * the same tiles, of a quarter as many steps. A row of A is quantised to whole numbers from 1 to 255 around 128, as
  * finely as its largest entry allows; sums are exact, and what the 128 adds to them is known beforehand. */
-enum { BYTE_ROWS = 4 * MR, BYTE_STRIDE = INV_INT8_DEPTH + 64 };
+enum { INT8_ROWS = 4 * MR, INT8_STRIDE = INV_INT8_DEPTH + 64 };
 
 /* Returns what one step of the row's numbers is worth. Past K there are up to 15 numbers that mean zero. */
-INLINE float round_to_bytes(int K, const float *from, uint8_t *to)
+INLINE float quantise_row(int K, const float *from, uint8_t *to)
 {
     __mmask16 last = (__mmask16)(0xffff >> (15 - (K - 1) % VL));
     int end = (K - 1) / VL * VL;
@@ -26,7 +26,7 @@ INLINE float round_to_bytes(int K, const float *from, uint8_t *to)
     return most / INV_INT8_MOST;
 }
 
-/* sum + a * b, four bytes a lane, a without and b with a sign. GCC 12 surrounds the intrinsic with copies. */
+/* sum + a * b, four int8 per lane, a unsigned and b signed. GCC 12 surrounds the intrinsic with copies. */
 INLINE __m512i add_fours(__m512i sum, __m512i a, __m512i b)
 {
     __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
@@ -34,7 +34,7 @@ INLINE __m512i add_fours(__m512i sum, __m512i a, __m512i b)
 }
 
 /* R rows x one panel, which ends with its columns' units and with what 128 in every row of A adds. */
-INLINE void byte_tile(const int R, int quads, const uint8_t *A, const float *unit, const int8_t *B, float *C,
+INLINE void int8_tile(const int R, int quads, const uint8_t *A, const float *unit, const int8_t *B, float *C,
                       ptrdiff_t ldc, int cols, const float *bias, inv_epilogue epilogue)
 {
     __m512i sum[MR];
@@ -45,7 +45,7 @@ INLINE void byte_tile(const int R, int quads, const uint8_t *A, const float *uni
         UNROLL for (int r = 0; r < R; r++)
         {
             int32_t a;
-            memcpy(&a, A + r * BYTE_STRIDE, sizeof a);
+            memcpy(&a, A + r * INT8_STRIDE, sizeof a);
             sum[r] = add_fours(sum[r], _mm512_set1_epi32(a), b);
         }
         A += 4;
@@ -61,29 +61,29 @@ INLINE void byte_tile(const int R, int quads, const uint8_t *A, const float *uni
     finish_tile(R, c, C, ldc, cols, bias, epilogue, NULL);
 }
 
-static void byte_tile_packed(int rows, int quads, const uint8_t *A, const float *unit, const int8_t *B,
+static void int8_tile_packed(int rows, int quads, const uint8_t *A, const float *unit, const int8_t *B,
                              float *C, ptrdiff_t ldc, int cols, const float *bias, inv_epilogue epilogue)
 {
-    TILE(byte_tile, rows, quads, A, unit, B, C, ldc, cols, bias, epilogue)
+    TILE(int8_tile, rows, quads, A, unit, B, C, ldc, cols, bias, epilogue)
 }
 
 static void gemm_int8(int M, int N, int K, const float *A, ptrdiff_t lda, const int8_t *B, float *C,
                       ptrdiff_t ldc, const float *bias, inv_epilogue epilogue)
 {
-    _Alignas(64) uint8_t rounded[BYTE_ROWS * BYTE_STRIDE];
-    float unit[BYTE_ROWS];
+    _Alignas(64) uint8_t rounded[INT8_ROWS * INT8_STRIDE];
+    float unit[INT8_ROWS];
     int quads = (K + 3) / 4;
-    parts blocks = cut(M, BYTE_ROWS);
+    parts blocks = cut(M, INT8_ROWS);
     for (int b = 0; b < blocks.count; b++) {
         int rows = part_size(blocks, b);
-        for (int r = 0; r < rows; r++) unit[r] = round_to_bytes(K, A + r * lda, rounded + r * BYTE_STRIDE);
+        for (int r = 0; r < rows; r++) unit[r] = quantise_row(K, A + r * lda, rounded + r * INT8_STRIDE);
         parts tiles = cut(rows, MR);
         const int8_t *panel = B;
         for (int n = 0; n < N; n += INV_PANEL, panel += inv_int8_panel(K)) {
             int cols = N - n < INV_PANEL ? N - n : INV_PANEL;
             for (int t = 0, r = 0; t < tiles.count; t++) {
                 int count = part_size(tiles, t);
-                byte_tile_packed(count, quads, rounded + r * BYTE_STRIDE, unit + r, panel, C + r * ldc + n,
+                int8_tile_packed(count, quads, rounded + r * INT8_STRIDE, unit + r, panel, C + r * ldc + n,
                                  ldc, cols, bias ? bias + n : NULL, epilogue);
                 r += count;
             }

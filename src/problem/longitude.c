@@ -21,9 +21,9 @@ void inv_plane_scale(const invit_instance *p, double scale[2])
 double inv_wrap_longitude(double degrees)
 {
     if (degrees >= -180 && degrees <= 180) return degrees;
-    double turned = fmod(degrees + 180, 360);
-    turned = turned < 0 ? turned + 180 : turned - 180;
-    return round(1e10 * turned) / 1e10; /* 180.02 was written as -179.98: no digits that turning adds */
+    double shifted = fmod(degrees + 180, 360);
+    shifted = shifted < 0 ? shifted + 180 : shifted - 180;
+    return round(1e10 * shifted) / 1e10; /* 180.02 was written as -179.98: no digits that the shift adds */
 }
 
 /* The circle is cut in the middle of its widest empty stretch (to half a degree), and longitudes run on from

@@ -1,4 +1,4 @@
-/* Frames: every rollout sees the instance in the unit square, turned or mirrored in its own way. */
+/* Frames: every rollout sees the instance in the unit square, rotated or mirrored in its own way. */
 #include "view/index.h"
 
 #include <math.h>

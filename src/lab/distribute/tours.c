@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Core-seconds a node that make another round worth its messages, neighbour lists and a look at every node. */
+/* Core-seconds per node that make another round worth its messages, neighbour lists and a look at every node. */
 static const double WORTH_A_ROUND = 80e-6;
 enum { MOST_ROUNDS = 6, STEP_ROUNDS = 4, NEIGHBOURS = 6 };
 

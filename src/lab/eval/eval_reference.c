@@ -42,10 +42,10 @@ typedef struct reference_file {
 static invit_status check_plausible(const reference_file *f, const invit_instance *p, int32_t i,
                                     double length, invit_error *err)
 {
-    invit_solution *quick = NULL;
-    INV_CHECK(inv_construct_nearest(p, 1, NULL, &quick, err));
-    double simple = inv_length(p, quick);
-    invit_solution_destroy(quick);
+    invit_solution *nearest = NULL;
+    INV_CHECK(inv_construct_nearest(p, 1, NULL, &nearest, err));
+    double simple = inv_length(p, nearest);
+    invit_solution_destroy(nearest);
     if (length <= 1.3 * simple) return INVIT_OK;
     return inv_fail(err, INVIT_ERR_INPUT,
                     "%s:%d: %.3g times as long as nearest neighbours on instance %d: a reference for another "

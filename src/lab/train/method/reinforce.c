@@ -312,7 +312,7 @@ static invit_status replay_sample(inv_reinforce *m, inv_lane *lane, int32_t i, i
     const inv_train_task *task = m->task;
     const tour *t = &m->tour[i];
     inv_walk *walk = m->group.walk[i];
-    /* a share of a tour's states, weighted up: the same gradient on average, for less than the price */
+    /* a share of a tour's states, weighted up: the same gradient on average, for less than the cost of all */
     double part = 1 / ((double)task->o->batch * task->o->share);
     start_walk(m, i);
     /* a forced move is never open: its probability is one */
