@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/longitude.h"
 #include "base/names.h"
 #include "problem/problem.h"
 

@@ -1,5 +1,6 @@
 #include "problem/drive.h"
 
+#include "base/longitude.h"
 #include "base/number.h"
 #include "problem/metric.h"
 

@@ -18,14 +18,6 @@ void inv_plane_scale(const invit_instance *p, double scale[2])
     scale[1 - latitude] = inv_longitude_scale(low, high);
 }
 
-double inv_wrap_longitude(double degrees)
-{
-    if (degrees >= -180 && degrees <= 180) return degrees;
-    double shifted = fmod(degrees + 180, 360);
-    shifted = shifted < 0 ? shifted + 180 : shifted - 180;
-    return round(1e10 * shifted) / 1e10; /* 180.02 was written as -179.98: no digits that the shift adds */
-}
-
 /* The circle is cut in the middle of its widest empty stretch (to half a degree), and longitudes run on from
  * there: 179.5 and -179.5 become 179.5 and 180.5. Distances do not change; neighbours become neighbours in
  * the plane too. */

@@ -106,9 +106,7 @@ const char *inv_time_text(const invit_instance *p, double time, char text[INV_TI
 /* Parses "8:30" (minutes; *clock is set then), "90", "90min", "1.5h"; false when it is nothing of that. */
 bool inv_parse_time(const char *text, double *minutes, bool *clock);
 
-/* HAVERSINE: a longitude within -180..180; and all of an instance's, laid out without a break at the date
- * line. */
-double inv_wrap_longitude(double degrees);
+/* HAVERSINE: an instance's longitudes, laid out without a break at the date line. */
 void inv_join_longitudes(invit_instance *p);
 /* Longitudes shrink away from the equator: what to multiply x and y with so that neighbours on the sphere are
  * neighbours in the plane. {1, 1} for plane metrics. */

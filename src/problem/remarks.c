@@ -1,6 +1,8 @@
 /* Remarks on places that look wrong: nothing is changed and nothing refused, but the reader is told before vans are sent
  * there. */
 #include "problem/metric.h"
+
+#include "base/longitude.h"
 #include "problem/read.h"
 
 #include <math.h>
@@ -110,7 +112,9 @@ static int32_t cell_of(const double *at)
 {
     int32_t column = (int32_t)((inv_wrap_longitude(at[0]) + 180) / DEGREES),
             row = (int32_t)((at[1] + 90) / DEGREES);
-    return (row < ROWS ? row : ROWS - 1) * COLUMNS + (column < COLUMNS ? column : COLUMNS - 1);
+    if (row >= ROWS) row = ROWS - 1; /* the pole */
+    if (column >= COLUMNS) column = COLUMNS - 1;
+    return row * COLUMNS + column;
 }
 
 static bool is_alone(const remarks *r, int32_t node)

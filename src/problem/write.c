@@ -1,6 +1,7 @@
 /* Writing instances and solutions, one format after the other. */
 #include "problem/write.h"
 
+#include "base/longitude.h"
 #include "base/names.h"
 #include "base/number.h"
 

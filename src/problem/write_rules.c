@@ -4,6 +4,7 @@
 #include "problem/table_json.h"
 #include "problem/write.h"
 
+#include "base/longitude.h"
 #include "base/names.h"
 
 #include <math.h>

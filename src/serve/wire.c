@@ -1,5 +1,6 @@
 #include "serve/wire.h"
 
+#include "base/longitude.h"
 #include "base/names.h"
 
 #include <math.h>
@@ -432,8 +433,7 @@ json_t *wire_write_instance(const invit_instance *p)
     bool places = invit_instance_get(p, "has_coords") == 1;   /* else a matrix is all there is */
     bool globe = invit_instance_metric(p) == INVIT_HAVERSINE; /* where the library lets longitudes run on */
     for (int64_t i = 0; places && i < n; i++) {
-        double x = xy[2 * i];
-        if (globe && fabs(x) > 180) x = round(1e10 * remainder(x, 360)) / 1e10;
+        double x = globe ? inv_wrap_longitude(xy[2 * i]) : xy[2 * i];
         json_array_append_new(coords, json_pack("[f,f]", x, xy[2 * i + 1]));
     }
     json_object_set_new(o, "problem", json_string(problem_name(invit_instance_problem(p))));
