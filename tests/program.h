@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-static char output[65536]; /* of the last command, errors included */
+static char output[1 << 20]; /* of the last command, errors included */
 
 /* Returns the exit code. */
 static int run(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "shell.h"
+#include "program.h"
 
 #include <jansson.h>
 #include <signal.h>
@@ -17,38 +17,16 @@
 #include <unistd.h>
 
 static char scratch[] = "/tmp/invit-test-XXXXXX";
-static char output[1 << 20]; /* of the last run, both streams */
-
-static int run(const char *format, ...)
-{
-    char arguments[2048], command[4096];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(arguments, sizeof arguments, format, list);
-    va_end(list);
-    snprintf(command, sizeof command, "cd %s && %s %s 2>&1", scratch, TEST_BINARY, arguments);
-    return shell(command, output, sizeof output);
-}
-
-static void must(int code)
-{
-    if (code != 0) fail_msg("exit code %d: %s", code, output);
-}
-
-static void says(const char *words)
-{
-    if (!strstr(output, words)) fail_msg("'%s' is not in: %s", words, output);
-}
 
 #define MODEL(name) TEST_DATA "/golden/" name ".weights.safetensors"
 
 static int set_up(void **state)
 {
     (void)state;
-    if (!mkdtemp(scratch)) return 1;
-    must(run("gen tsp -n 30 -o a.tsp --seed 4"));
-    must(run("gen cvrp -n 25 -o b.vrp --seed 4"));
-    must(run("gen tsp -n 12 --count 3 -o many.txt --seed 4"));
+    if (!mkdtemp(scratch) || chdir(scratch) != 0) return 1;
+    must(run("invit gen tsp -n 30 -o a.tsp --seed 4"));
+    must(run("invit gen cvrp -n 25 -o b.vrp --seed 4"));
+    must(run("invit gen tsp -n 12 --count 3 -o many.txt --seed 4"));
     return 0;
 }
 
@@ -71,7 +49,7 @@ static json_t *object(const char *text)
 static void tsp_json_has_what_was_promised(void **state)
 {
     (void)state;
-    must(run("solve a.tsp --model " MODEL("tsp-tiny") " --time 0.5 --json --seed 9 -q"));
+    must(run("invit solve a.tsp --model " MODEL("tsp-tiny") " --time 0.5 --json --seed 9 -q"));
     json_t *j = object(output);
     assert_string_equal(json_string_value(json_object_get(j, "problem")), "tsp");
     assert_int_equal(json_integer_value(json_object_get(j, "nodes")), 30);
@@ -98,7 +76,7 @@ static void tsp_json_has_what_was_promised(void **state)
 static void cvrp_json_lists_customers_by_route(void **state)
 {
     (void)state;
-    must(run("solve b.vrp --model " MODEL("cvrp-tiny") " --time 0 --rollouts 5 --json"));
+    must(run("invit solve b.vrp --model " MODEL("cvrp-tiny") " --time 0 --rollouts 5 --json"));
     json_t *j = object(output), *routes = json_object_get(j, "routes");
     bool seen[26] = {false};
     int count = 0;
@@ -118,16 +96,16 @@ static void cvrp_json_lists_customers_by_route(void **state)
 static void files_are_written_and_pass_the_check(void **state)
 {
     (void)state;
-    must(run("solve a.tsp -c greedy --iterations 50 -o a.tour"));
+    must(run("invit solve a.tsp -c greedy --iterations 50 -o a.tour"));
     says("checked");
-    must(run("check a.tsp a.tour"));
-    must(run("solve b.vrp -c savings --iterations 50 -o b.sol"));
-    must(run("check b.vrp b.sol"));
-    must(run("solve b.vrp --freeze b.sol --start b.sol --iterations 50 --json -q"));
-    must(run("solve a.tsp --freeze a.tour --iterations 10 -q -o again.tour"));
-    must(run("check a.tsp again.tour --freeze a.tour"));
-    must(run("solve a.tsp -c greedy --time 0 -o a.svg"));
-    must(run("solve a.tsp --start a.tour --iterations 10 --json -q --trace trace.csv"));
+    must(run("invit check a.tsp a.tour"));
+    must(run("invit solve b.vrp -c savings --iterations 50 -o b.sol"));
+    must(run("invit check b.vrp b.sol"));
+    must(run("invit solve b.vrp --freeze b.sol --start b.sol --iterations 50 --json -q"));
+    must(run("invit solve a.tsp --freeze a.tour --iterations 10 -q -o again.tour"));
+    must(run("invit check a.tsp again.tour --freeze a.tour"));
+    must(run("invit solve a.tsp -c greedy --time 0 -o a.svg"));
+    must(run("invit solve a.tsp --start a.tour --iterations 10 --json -q --trace trace.csv"));
     json_t *j = object(output);
     assert_string_equal(json_string_value(json_object_get(j, "construct")), "start");
     json_decref(j);
@@ -145,16 +123,16 @@ static void files_are_written_and_pass_the_check(void **state)
 static void many_instances_give_a_line_each(void **state)
 {
     (void)state;
-    must(run("solve many.txt -c greedy --iterations 5 --json -q -o many.sol.txt"));
+    must(run("invit solve many.txt -c greedy --iterations 5 --json -q -o many.sol.txt"));
     int lines = 0;
     for (char *at = output; *at; at++) lines += *at == '\n';
     assert_int_equal(lines, 3);
-    must(run("check many.txt many.sol.txt"));
-    must(run("solve many.txt -c greedy --time 0 --index 2 --json -q"));
+    must(run("invit check many.txt many.sol.txt"));
+    must(run("invit solve many.txt -c greedy --time 0 --index 2 --json -q"));
     json_decref(object(output));
-    assert_int_equal(run("solve many.txt -c greedy --time 0 --index 3 -q"), 1);
+    assert_int_equal(run("invit solve many.txt -c greedy --time 0 --index 3 -q"), 1);
     says("--index");
-    assert_int_equal(run("solve many.txt -c greedy --time 0 -q -o many.png"), 1);
+    assert_int_equal(run("invit solve many.txt -c greedy --time 0 -q -o many.png"), 1);
     says("--index");
 }
 
@@ -162,8 +140,8 @@ static void the_result_does_not_depend_on_threads(void **state)
 {
     (void)state;
     char first[8192];
-    must(run("solve a.tsp --model " MODEL("tsp-tiny") " --time 0 --threads 1 -q -o one.tour"));
-    must(run("solve a.tsp --model " MODEL("tsp-tiny") " --time 0 --threads 2 -q -o two.tour"));
+    must(run("invit solve a.tsp --model " MODEL("tsp-tiny") " --time 0 --threads 1 -q -o one.tour"));
+    must(run("invit solve a.tsp --model " MODEL("tsp-tiny") " --time 0 --threads 2 -q -o two.tour"));
     snprintf(first, sizeof first, "cmp %s/one.tour %s/two.tour", scratch, scratch);
     assert_int_equal(system(first), 0);
 }
@@ -171,53 +149,53 @@ static void the_result_does_not_depend_on_threads(void **state)
 static void decoding_follows_the_flags(void **state)
 {
     (void)state;
-    must(run("solve a.tsp --model " MODEL("tsp-tiny") " --time 0 --beam 3 --rollouts 2 --json -q"));
+    must(run("invit solve a.tsp --model " MODEL("tsp-tiny") " --time 0 --beam 3 --rollouts 2 --json -q"));
     json_t *j = object(output);
     assert_true(json_integer_value(json_object_get(j, "decisions")) > 2 * 29); /* a beam asks more often */
     json_decref(j);
-    must(run(
-        "solve a.tsp --model " MODEL("tsp-tiny") " --time 0 --decode sample --temperature 0.5 --rollouts 2"));
+    must(run("invit solve a.tsp --model " MODEL(
+        "tsp-tiny") " --time 0 --decode sample --temperature 0.5 --rollouts 2"));
 }
 
 static void mistakes_are_explained(void **state)
 {
     (void)state;
-    assert_int_equal(run("solve nowhere.tsp"), 1);
+    assert_int_equal(run("invit solve nowhere.tsp"), 1);
     says("nowhere.tsp");
-    assert_int_equal(run("solve a.tsp --model " MODEL("cvrp-tiny")), 1);
+    assert_int_equal(run("invit solve a.tsp --model " MODEL("cvrp-tiny")), 1);
     says("the model is for CVRP");
-    assert_int_equal(run("solve a.tsp -c savings"), 1);
+    assert_int_equal(run("invit solve a.tsp -c savings"), 1);
     says("savings");
-    assert_int_equal(run("solve a.tsp --decode gredy"), 2);
-    assert_int_equal(run("solve a.tsp --time -1"), 2);
-    assert_int_equal(run("solve a.tsp --model a.tsp"), 1);
-    assert_int_equal(run("solve a.tsp -c greedy -o no/such/folder/a.tour"), 1);
-    assert_int_equal(run("solve a.tsp --start b.vrp"), 1);
+    assert_int_equal(run("invit solve a.tsp --decode gredy"), 2);
+    assert_int_equal(run("invit solve a.tsp --time -1"), 2);
+    assert_int_equal(run("invit solve a.tsp --model a.tsp"), 1);
+    assert_int_equal(run("invit solve a.tsp -c greedy -o no/such/folder/a.tour"), 1);
+    assert_int_equal(run("invit solve a.tsp --start b.vrp"), 1);
     /* what cannot be written is refused before solving */
-    assert_int_equal(run("solve b.vrp --time 100 -o b.tour"), 1);
+    assert_int_equal(run("invit solve b.vrp --time 100 -o b.tour"), 1);
     says("routes go to a .sol");
-    assert_int_equal(run("solve a.tsp --time 100 -o a.jpg"), 1);
+    assert_int_equal(run("invit solve a.tsp --time 100 -o a.jpg"), 1);
     says(".svg, .png or .pdf");
-    assert_int_equal(run("solve many.txt --time 100 -o many.csv"), 1);
+    assert_int_equal(run("invit solve many.txt --time 100 -o many.csv"), 1);
     says("choose one with --index");
-    assert_int_equal(run("solve many.txt --time 100 -o many.tour"), 1);
+    assert_int_equal(run("invit solve many.txt --time 100 -o many.tour"), 1);
     says("a .txt with a line for each");
-    assert_int_equal(run("solve a.tsp --time 100 -o a.xlsx"), 1);
+    assert_int_equal(run("invit solve a.tsp --time 100 -o a.xlsx"), 1);
     says("a .csv (a table of stops)");
-    assert_int_equal(run("solve a.tsp --time 100 -o new.vrp"), 1); /* the name of an instance */
+    assert_int_equal(run("invit solve a.tsp --time 100 -o new.vrp"), 1); /* the name of an instance */
     says("a .csv (a table of stops)");
-    assert_int_equal(run("solve a.tsp --time 100 -o no/such/folder/a.png"), 1);
-    assert_int_equal(run("solve a.tsp --time 100 -o ./a.tsp"), 1);
+    assert_int_equal(run("invit solve a.tsp --time 100 -o no/such/folder/a.png"), 1);
+    assert_int_equal(run("invit solve a.tsp --time 100 -o ./a.tsp"), 1);
     says("is the instance itself");
-    assert_int_equal(run("solve b.vrp --time 100 --capacity 99"), 1);
+    assert_int_equal(run("invit solve b.vrp --time 100 --capacity 99"), 1);
     says("CSV table only");
-    assert_int_equal(run("solve a.tsp --model tsp-99v"), 1);
+    assert_int_equal(run("invit solve a.tsp --model tsp-99v"), 1);
     says("no bundled model");
-    must(run("solve many.txt --index 1 -c greedy --time 0 -q -o stops.csv && head -1 stops.csv"));
+    must(run("invit solve many.txt --index 1 -c greedy --time 0 -q -o stops.csv && head -1 stops.csv"));
     says("route,stop");
-    assert_int_equal(run("solve"), 2);
-    must(run("gen tsp --size 1 -o one.txt"));
-    assert_int_equal(run("plot one.txt --views 0 -o one.svg"), 1);
+    assert_int_equal(run("invit solve"), 2);
+    must(run("invit gen tsp --size 1 -o one.txt"));
+    assert_int_equal(run("invit plot one.txt --views 0 -o one.svg"), 1);
     says("nothing to decide");
 }
 
@@ -252,7 +230,7 @@ static void a_signal_gives_the_best_so_far(void **state)
     static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
     for (int i = 0; i < 3; i++) {
         assert_int_equal(signalled_after(700000, signals[i], arguments), 0);
-        must(run("check a.tsp stopped.tour && rm stopped.tour"));
+        must(run("invit check a.tsp stopped.tour && rm stopped.tour"));
     }
 }
 
@@ -260,12 +238,12 @@ static void a_signal_gives_the_best_so_far(void **state)
 static void a_signal_during_construction_gives_a_quick_solution(void **state)
 {
     (void)state;
-    must(run("gen tsp -n 300000 -o large.txt"));
+    must(run("invit gen tsp -n 300000 -o large.txt"));
     const char *const arguments[] = {
         "invit",  "solve", "large.txt", "--model", MODEL("tsp-tiny"), "--rollouts", "1", "-j", "1",
         "--time", "0",     "-q",        "-o",      "large.sol.txt",   NULL};
     assert_int_equal(stopped_after(1500000, arguments), 0);
-    must(run("check large.txt large.sol.txt"));
+    must(run("invit check large.txt large.sol.txt"));
 }
 
 static void a_signal_among_many_instances_is_no_success(void **state)
@@ -274,54 +252,56 @@ static void a_signal_among_many_instances_is_no_success(void **state)
     const char *const arguments[] = {"invit", "solve", "many.txt", "-c",       "greedy", "--time",
                                      "100",   "-q",    "-o",       "some.txt", NULL};
     assert_int_equal(stopped_after(700000, arguments), 130);
-    must(run("check many.txt some.txt --index 0"));
+    must(run("invit check many.txt some.txt --index 0"));
 }
 
 static void what_cannot_be_written_is_an_error(void **state)
 {
     (void)state;
-    assert_int_equal(run("solve a.tsp -c greedy --time 0.1 --trace /dev/full"), 1);
+    assert_int_equal(run("invit solve a.tsp -c greedy --time 0.1 --trace /dev/full"), 1);
     says("/dev/full: cannot write: No space left");
-    assert_int_equal(run("solve a.tsp -c greedy --time 0.1 --trace one.csv -o one.csv"), 1);
+    assert_int_equal(run("invit solve a.tsp -c greedy --time 0.1 --trace one.csv -o one.csv"), 1);
     says("one.csv is the trace itself");
     /* no file takes the place of a closed stream */
-    assert_int_equal(run("solve a.tsp -c greedy --time 0.1 --trace closed.csv -o closed.tour >&- 2>&- <&- #"),
-                     1);
-    must(run("check a.tsp closed.tour"));
-    must(run("plot --trace closed.csv -o closed.svg"));
+    assert_int_equal(
+        run("invit solve a.tsp -c greedy --time 0.1 --trace closed.csv -o closed.tour >&- 2>&- <&- #"), 1);
+    must(run("invit check a.tsp closed.tour"));
+    must(run("invit plot --trace closed.csv -o closed.svg"));
 }
 
 static void import_and_info_tell_the_same(void **state)
 {
     (void)state;
-    must(run("import " TEST_DATA
+    must(run("invit import " TEST_DATA
              "/golden/cvrp-tiny-3v.checkpoint.pkl --heads 2 --views 4,7,11 -o m.safetensors"));
     says("INViT-3V for CVRP");
-    must(run("info m.safetensors"));
+    must(run("invit info m.safetensors"));
     says("state k = 7, 11");
-    must(run("info m.safetensors --json"));
+    must(run("invit info m.safetensors --json"));
     json_t *j = object(output);
     assert_int_equal(json_array_size(json_object_get(j, "views")), 3);
     assert_int_equal(json_integer_value(json_object_get(j, "heads")), 2);
     assert_int_equal(json_array_size(json_object_get(j, "tensors")), 134);
     json_decref(j);
-    must(run("solve b.vrp --model m.safetensors --time 0 --rollouts 2"));
+    must(run("invit solve b.vrp --model m.safetensors --time 0 --rollouts 2"));
     assert_int_equal(
-        run("import " TEST_DATA "/golden/tsp-tiny.checkpoint.pkl --problem cvrp -o x.safetensors"), 1);
+        run("invit import " TEST_DATA "/golden/tsp-tiny.checkpoint.pkl --problem cvrp -o x.safetensors"), 1);
     says("TSP");
-    assert_int_equal(run("import " TEST_DATA "/golden/tsp-tiny.checkpoint.pkl"), 2);
-    must(run("import " TEST_DATA "/golden/tsp-tiny.weights.safetensors -o half.safetensors --store f16"));
-    must(run("info half.safetensors"));
+    assert_int_equal(run("invit import " TEST_DATA "/golden/tsp-tiny.checkpoint.pkl"), 2);
+    must(run("invit import " TEST_DATA
+             "/golden/tsp-tiny.weights.safetensors -o half.safetensors --store f16"));
+    must(run("invit info half.safetensors"));
     /* several: their mean; of a model and itself, the model */
-    must(run("import half.safetensors half.safetensors half.safetensors -o mean.safetensors --store f16"));
-    must(run("info mean.safetensors"));
-    assert_int_equal(run("import half.safetensors m.safetensors -o x.safetensors"), 1);
+    must(run(
+        "invit import half.safetensors half.safetensors half.safetensors -o mean.safetensors --store f16"));
+    must(run("invit info mean.safetensors"));
+    assert_int_equal(run("invit import half.safetensors m.safetensors -o x.safetensors"), 1);
     says("another make");
-    assert_int_equal(run("import a.tsp -o x.safetensors"), 1);
-    must(run("info a.tsp")); /* an instance */
+    assert_int_equal(run("invit import a.tsp -o x.safetensors"), 1);
+    must(run("invit info a.tsp")); /* an instance */
     says("distances");
-    assert_int_equal(run("info a.tsp --tensors"), 2);
-    assert_int_equal(run("info m.safetensors -o x.json"), 2);
+    assert_int_equal(run("invit info a.tsp --tensors"), 2);
+    assert_int_equal(run("invit info m.safetensors -o x.json"), 2);
 }
 
 /* A bundled model that cannot be read is not the same as none: the policy was to construct, and does not. */
@@ -355,12 +335,12 @@ static void control_characters_are_not_printed(void **state)
              "> esc.txt",
              scratch);
     assert_int_equal(system(command), 0);
-    must(run("solve esc.tsp -c greedy --time 0"));
+    must(run("invit solve esc.tsp -c greedy --time 0"));
     says("a?[31mb: length");
     assert_null(strchr(output, 033));
-    must(run("solve esc.tsp -c greedy --time 0 --json"));
+    must(run("invit solve esc.tsp -c greedy --time 0 --json"));
     assert_null(strchr(output, 033));
-    assert_int_equal(run("solve esc.txt -c greedy --time 0"), 1);
+    assert_int_equal(run("invit solve esc.txt -c greedy --time 0"), 1);
     says("found '?]0;x'");
     assert_null(strchr(output, 033));
 }
