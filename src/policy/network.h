@@ -142,8 +142,11 @@ struct inv_policy {
     float *block;
 };
 
-#define INV_ROW_BLOCK      48 /* rows that go through a layer's feed-forward together              */
-#define INV_GRADIENT_BLOCK 96 /* the same on the way back; sums of weight gradients are this deep   */
+/* Of the layer norms, as in the published network: behind attention's output, and everywhere else. */
+#define INV_ATTENTION_EPSILON 1e-6f
+#define INV_NORM_EPSILON      1e-5f
+#define INV_ROW_BLOCK         48 /* rows that go through a layer's feed-forward together              */
+#define INV_GRADIENT_BLOCK    96 /* the same on the way back; sums of weight gradients are this deep   */
 
 /* Number of neighbours of a state in view `e` (0 the action view), and of its tokens. */
 static inline int32_t inv_view_neighbours(const inv_prepared *w, int32_t e, const inv_state *s)

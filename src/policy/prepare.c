@@ -131,11 +131,11 @@ static void plan_encoder(inv_prepared *w, arena *a, arena *fold, const struct in
             plan_packed(a, &x->fc, d, d, need);
             x->q.w = wq, x->kv.w = wk, x->fc.w = fc;
         }
-        plan_norm(a, &x->norm0, m, p, l, ".layer_norm", 1e-6f);
+        plan_norm(a, &x->norm0, m, p, l, ".layer_norm", INV_ATTENTION_EPSILON);
         snprintf(p, sizeof p, "%sencoder.norm1_layers.", prefix);
-        plan_norm(a, &x->norm1, m, p, l, "", 1e-5f);
+        plan_norm(a, &x->norm1, m, p, l, "", INV_NORM_EPSILON);
         snprintf(p, sizeof p, "%sencoder.norm2_layers.", prefix);
-        plan_norm(a, &x->norm2, m, p, l, "", 1e-5f);
+        plan_norm(a, &x->norm2, m, p, l, "", INV_NORM_EPSILON);
         snprintf(p, sizeof p, "%sencoder.linear1_layers.", prefix);
         plan_affine(a, &x->ff1, m, p, l, "", need);
         snprintf(p, sizeof p, "%sencoder.linear2_layers.", prefix);
@@ -161,8 +161,8 @@ static void plan_decoder(inv_prepared *w, arena *a, const struct invit_model *m)
         plan_affine(a, &x->w0, m, p, l, ".W0_att", need);
         plan_affine(a, &x->ff1, m, p, l, ".W1_MLP", need);
         plan_affine(a, &x->ff2, m, p, l, ".W2_MLP", need);
-        plan_norm(a, &x->norm0, m, p, l, ".BN_att", 1e-5f);
-        plan_norm(a, &x->norm1, m, p, l, ".BN_MLP", 1e-5f);
+        plan_norm(a, &x->norm0, m, p, l, ".BN_att", INV_NORM_EPSILON);
+        plan_norm(a, &x->norm1, m, p, l, ".BN_MLP", INV_NORM_EPSILON);
         for (int32_t i = 0; i < c->heads; i++) {
             size_t row = (size_t)(l * d + i * dk) * (size_t)width;
             plan_packed(a, &x->key[i], dk, width, back);

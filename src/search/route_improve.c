@@ -102,12 +102,12 @@ static void tell(search *s, bool at_once)
 {
     const invit_control *c = s->o->control;
     double now = inv_now();
-    if (s->best_length < s->told_length && (at_once || now - s->told_at >= 0.1)) {
+    if (s->best_length < s->told_length && (at_once || now - s->told_at >= INV_SHOW_SECONDS)) {
         s->told_at = now;
         s->told_length = s->best_length;
         if (s->o->on_better) s->o->on_better(s->o->on_better_user, now - s->begun, s->best_length);
     }
-    if (c && c->progress && now - s->progress_at >= 0.1) {
+    if (c && c->progress && now - s->progress_at >= INV_SHOW_SECONDS) {
         s->progress_at = now;
         invit_progress progress = {.stage = "improve",
                                    .elapsed = now - s->begun,

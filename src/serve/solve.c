@@ -150,10 +150,12 @@ static void show_solution(void *user, double seconds, double length, const invit
     invit_solution_destroy(merged);
 }
 
+#define PROGRESS_SECONDS 0.25 /* between two events of one job: a page that draws each of them keeps up */
+
 static void report_progress(void *user, const invit_progress *p)
 {
     watcher *w = user;
-    if (inv_now() - w->last_progress < 0.25) return;
+    if (inv_now() - w->last_progress < PROGRESS_SECONDS) return;
     w->last_progress = inv_now();
     memory_begin();
     json_t *o = json_pack("{s:s, s:f, s:I}", "stage", p->stage, "elapsed", inv_now() - w->began, "count",

@@ -38,6 +38,9 @@ typedef struct reference_file {
 
 /* ---- reading and checking ----------------------------------------------------------------------- */
 
+/* Times the length by nearest neighbours. References are shorter than these; the rest is margin. */
+#define PLAUSIBLE 1.3
+
 /* Nothing is stated: then what is far longer than a solution anyone makes at once is for another instance. */
 static invit_status check_plausible(const reference_file *f, const invit_instance *p, int32_t i,
                                     double length, invit_error *err)
@@ -46,7 +49,7 @@ static invit_status check_plausible(const reference_file *f, const invit_instanc
     INV_CHECK(inv_construct_nearest(p, 1, NULL, &nearest, err));
     double simple = inv_length(p, nearest);
     invit_solution_destroy(nearest);
-    if (length <= 1.3 * simple) return INVIT_OK;
+    if (length <= PLAUSIBLE * simple) return INVIT_OK;
     return inv_fail(err, INVIT_ERR_INPUT,
                     "%s:%d: %.3g times as long as nearest neighbours on instance %d: a reference for another "
                     "instance",

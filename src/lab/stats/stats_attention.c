@@ -138,16 +138,16 @@ static invit_status layer_forward(const encoder *e, int32_t l, tokens *t, const 
         /* U = LN(H + fc(.)), V = LN(H + U), H' = LN(V + W2 relu(W1 V + b1) + b2) */
         affine(tensor(e, "encoder.MHA_layers.%d.fc.weight", l), NULL, mix, d, d, u);
         add_and_norm(u, x, d, tensor(e, "encoder.MHA_layers.%d.layer_norm.weight", l),
-                     tensor(e, "encoder.MHA_layers.%d.layer_norm.bias", l), 1e-6f);
+                     tensor(e, "encoder.MHA_layers.%d.layer_norm.bias", l), INV_ATTENTION_EPSILON);
         add_and_norm(x, u, d, tensor(e, "encoder.norm1_layers.%d.weight", l),
-                     tensor(e, "encoder.norm1_layers.%d.bias", l), 1e-5f);
+                     tensor(e, "encoder.norm1_layers.%d.bias", l), INV_NORM_EPSILON);
         affine(tensor(e, "encoder.linear1_layers.%d.weight", l),
                tensor(e, "encoder.linear1_layers.%d.bias", l), x, f, d, hidden);
         for (int32_t a = 0; a < f; a++) hidden[a] = hidden[a] > 0 ? hidden[a] : 0;
         affine(tensor(e, "encoder.linear2_layers.%d.weight", l),
                tensor(e, "encoder.linear2_layers.%d.bias", l), hidden, d, f, z);
         add_and_norm(x, z, d, tensor(e, "encoder.norm2_layers.%d.weight", l),
-                     tensor(e, "encoder.norm2_layers.%d.bias", l), 1e-5f);
+                     tensor(e, "encoder.norm2_layers.%d.bias", l), INV_NORM_EPSILON);
     }
     free(q);
     return INVIT_OK;
