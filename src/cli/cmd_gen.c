@@ -305,7 +305,8 @@ static int gen_set(values *v, invit_problem problem)
     cli_progress progress;
     invit_error err;
     cli_control(&progress, v->common.quiet);
-    invit_format format = json ? INVIT_FORMAT_JSON : tsplib ? INVIT_FORMAT_TSPLIB : INVIT_FORMAT_MSVDRP;
+    invit_format format = tsplib ? INVIT_FORMAT_TSPLIB : INVIT_FORMAT_MSVDRP;
+    if (json) format = INVIT_FORMAT_JSON;
     invit_status status = !sets && (directory || pattern)
                               ? write_many_files(v, problem, format, directory, &progress, &err)
                               : write_one_file(v, problem, format, v->output, &progress, &err);

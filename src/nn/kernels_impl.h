@@ -262,7 +262,8 @@ typedef struct parts {
 INLINE parts cut(int total, int most)
 {
     int count = (total + most - 1) / most;
-    return (parts){count, count > 0 ? total / count : 0, count > 0 ? total % count : 0};
+    if (count == 0) return (parts){0, 0, 0};
+    return (parts){count, total / count, total % count};
 }
 INLINE int part_size(parts p, int i)
 {

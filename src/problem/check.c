@@ -345,7 +345,8 @@ static bool keeps_frozen(const facts *f, const invit_solution *s, invit_check_re
         const int32_t *node = invit_solution_route(s, r, &count);
         for (int32_t i = 0; i < count; i++) {
             double wanted = f->freeze[node[i]];
-            int32_t first = f->routes ? 0 : node[i], before = i > 0 ? node[i - 1] : first;
+            int32_t first = f->routes ? 0 : node[i];
+            int32_t before = i > 0 ? node[i - 1] : first;
             if (isnan(wanted) || (wanted == before && (f->routes || i > 0 || wanted == node[i]))) continue;
             if (wanted == first)
                 refuse(result, "route %d: %s is frozen as the first, but is number %d", r + 1,

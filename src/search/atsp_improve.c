@@ -107,7 +107,8 @@ static bool from_model(const model *m, const int32_t *tour, int32_t *order)
     if (m->split && tour[at + 1 == all ? 0 : at + 1] != n + first) step = all - 1;
     if (!m->split && m->path) { /* from the start to the end */
         const inv_rules *r = m->p->rules;
-        int32_t after = tour[at + 1 == all ? 0 : at + 1], before = tour[at == 0 ? all - 1 : at - 1];
+        int32_t after = tour[at + 1 == all ? 0 : at + 1];
+        int32_t before = tour[at == 0 ? all - 1 : at - 1];
         if ((r->start >= 0 && after != r->start) || (r->start < 0 && r->end >= 0 && before != r->end))
             step = all - 1;
     }
