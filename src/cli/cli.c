@@ -109,6 +109,11 @@ int cli_stopped(void)
     return CLI_INTERRUPTED;
 }
 
+bool cli_asks_for_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
 int cli_write_report(const invit_report *report, invit_table_format format, const char *path)
 {
     invit_error err;

@@ -25,8 +25,9 @@ bool cli_is_picture(const char *path);
 int cli_check_differs(const char *output, const char *input, const char *what);
 /* Writes a table to that file (NULL and "-": standard output); CLI_OK, or an error said. */
 int cli_write_report(const invit_report *report, invit_table_format format, const char *path);
-int cli_report(const invit_error *err); /* CLI_FAILED, or CLI_INTERRUPTED for a cancelled call  */
-int cli_stopped(void);                  /* CLI_INTERRUPTED, for a measurement that Ctrl-C cut short  */
+int cli_report(const invit_error *err);   /* CLI_FAILED, or CLI_INTERRUPTED for a cancelled call  */
+int cli_stopped(void);                    /* CLI_INTERRUPTED, for a measurement that Ctrl-C cut short  */
+bool cli_asks_for_help(const char *word); /* --help or -h */
 void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The nearest of the `count` names to a mistyped word, or NULL when none is near. */

@@ -48,16 +48,11 @@ static int run_all(void)
     return code;
 }
 
-static bool asks_for_help(const char *word)
-{
-    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
-}
-
 int cmd_bench(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "--help";
     bool all = strcmp(word, "all") == 0;
-    if (asks_for_help(word) || (all && argc > 2 && asks_for_help(argv[2]))) {
+    if (cli_asks_for_help(word) || (all && argc > 2 && cli_asks_for_help(argv[2]))) {
         print_help();
         return argc > 1 ? CLI_OK : CLI_USAGE;
     }

@@ -66,11 +66,6 @@ static void print_help(void)
     printf("\n`invit help COMMAND` or `invit COMMAND --help` shows a command's options.\n");
 }
 
-static bool asks_for_help(const char *word)
-{
-    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
-}
-
 static int run(int argc, char **argv)
 {
     if (argc < 2) {
@@ -83,7 +78,7 @@ static int run(int argc, char **argv)
         return CLI_OK;
     }
     bool help = strcmp(word, "help") == 0;
-    if (asks_for_help(word) || (help && (argc == 2 || asks_for_help(argv[2])))) {
+    if (cli_asks_for_help(word) || (help && (argc == 2 || cli_asks_for_help(argv[2])))) {
         print_help();
         return CLI_OK;
     }
