@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 512, MAX_K = 64 };
+enum { BLOCK = 512, MAX_K = 64, LEAF = 10 };
 
 typedef struct query {
     const inv_kd_tree *tree;
@@ -214,7 +214,7 @@ invit_status inv_neighbours_create(const invit_instance *p, const inv_neighbour_
     /* In the plane, also on the globe: only the choice of candidates depends on this, never a length. */
     inv_kd_tree tree;
     inv_limits limits = {.threads = o->threads, .deadline = o->deadline, .cancel = o->cancel};
-    INV_CHECK(inv_kd_create(&tree, p, 0, &limits, err));
+    INV_CHECK(inv_kd_create_leaves(&tree, p, 0, LEAF, &limits, err));
     fill_job job = {.p = p, .o = o, .tree = &tree};
     job.out = out->node = malloc(bytes);
     if (!out->node) INV_TRY(inv_no_memory(err, bytes));

@@ -20,6 +20,7 @@ enum {
     PIECE = 10000,
     SMALLEST_PIECE = 1000,
     WIDER = 10,
+    WIDEST = 250000, /* what threads work on takes 160 bytes per node */
     MOST_ROUNDS = 8,
     POPULATION_PIECE = 50000
 };
@@ -274,7 +275,7 @@ static invit_status settle(chain *c, int32_t size, invit_error *err)
     for (int wider = WIDER * WIDER; wider > 1; wider /= WIDER) {
         if ((double)size * wider / WIDER * 1.3 >= c->s->p->n || inv_tsp_over(c->s)) continue;
         look_at_long(c, sqrt((double)size * wider / WIDER) / 12);
-        inv_pieces_cut(&c->q, c->s->order, (int32_t)fmin((double)size * wider, c->s->p->n), round_seed(c));
+        inv_pieces_cut(&c->q, c->s->order, (int32_t)fmin((double)size * wider, WIDEST), round_seed(c));
         INV_CHECK(run_round(c, err));
     }
     memset(c->q.look, 1, (size_t)c->s->p->n);

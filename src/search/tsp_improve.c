@@ -102,16 +102,19 @@ static invit_status run(inv_tsp_search *s, const invit_instance *p, invit_error 
     invit_status status = INVIT_OK;
     size_t n = (size_t)p->n;
     int32_t *nodes = s->solution->nodes + s->solution->start[0];
-    int32_t *name = malloc(n * sizeof *name), *order = malloc(n * sizeof *order), *number = NULL,
-            *fixed = NULL;
+    /* The search works on the caller's tour itself, unless somebody looks at that meanwhile. */
+    int32_t *own = s->o->on_solution ? malloc(n * sizeof *own) : NULL, *order = own ? own : nodes;
+    int32_t *name = malloc(n * sizeof *name), *number = NULL, *fixed = NULL;
+    bool renamed = false;
     invit_instance numbered = {.problem = INVIT_TSP, .metric = p->metric, .n = p->n};
-    if (!name || !order) INV_TRY(inv_no_memory(err, 2 * n * sizeof *name));
+    if (!name || (s->o->on_solution && !own)) INV_TRY(inv_no_memory(err, 2 * n * sizeof *name));
     INV_TRY(number_nodes(s, p, name, &numbered, err));
     number = malloc(n * sizeof *number);
     if (!number) INV_TRY(inv_no_memory(err, n * sizeof *number));
     for (size_t i = 0; i < n; i++) number[name[i]] = (int32_t)i;
-    for (size_t i = 0; i < n; i++) order[i] = number[nodes[i]];
     if (s->o->fixed) INV_TRY(number_fixed(s->o->fixed, name, number, p->n, &fixed, err));
+    for (size_t i = 0; i < n; i++) order[i] = number[nodes[i]];
+    renamed = true;
     free(number);
     number = NULL;
     s->p = numbered.xy ? &numbered : p;
@@ -119,10 +122,11 @@ static invit_status run(inv_tsp_search *s, const invit_instance *p, invit_error 
     s->order = order;
     s->fixed = fixed;
     INV_TRY(search(s, err));
-    for (size_t i = 0; i < n; i++) nodes[i] = name[order[i]];
 done:
+    if (renamed && (status == INVIT_OK || !own)) /* the best tour so far, also when memory ran out */
+        for (size_t i = 0; i < n; i++) nodes[i] = name[order[i]];
     free(name);
-    free(order);
+    free(own);
     free(number);
     free(fixed);
     free(numbered.xy);

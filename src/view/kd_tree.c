@@ -134,8 +134,14 @@ static bool build_tree(inv_kd_tree *t, const inv_limits *limits)
 invit_status inv_kd_create(inv_kd_tree *t, const invit_instance *p, int32_t first, const inv_limits *limits,
                            invit_error *err)
 {
+    return inv_kd_create_leaves(t, p, first, INV_LEAF_POINTS, limits, err);
+}
+
+invit_status inv_kd_create_leaves(inv_kd_tree *t, const invit_instance *p, int32_t first, int leaf,
+                                  const inv_limits *limits, invit_error *err)
+{
     *t = (inv_kd_tree){.n = p->n - first};
-    while (t->n > (int64_t)INV_LEAF_POINTS << t->levels) t->levels++;
+    while (t->n > (int64_t)leaf << t->levels) t->levels++;
     size_t n = (size_t)(t->n > 0 ? t->n : 1);
     t->xy = malloc(n * sizeof *t->xy);
     t->node = malloc(n * sizeof *t->node);

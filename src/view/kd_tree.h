@@ -35,6 +35,9 @@ typedef struct inv_near {
  * of threads. INVIT_ERR_CANCELLED when the limits (NULL: none, one thread) come first. */
 invit_status inv_kd_create(inv_kd_tree *t, const invit_instance *p, int32_t first, const inv_limits *limits,
                            invit_error *err);
+/* The same with at most `leaf` points per leaf: fewer boxes, for trees without marks. */
+invit_status inv_kd_create_leaves(inv_kd_tree *t, const invit_instance *p, int32_t first, int leaf,
+                                  const inv_limits *limits, invit_error *err);
 void inv_kd_destroy(inv_kd_tree *t);
 size_t inv_kd_bytes(const inv_kd_tree *t);
 
