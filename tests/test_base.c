@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "problem/problem.h"
@@ -107,6 +108,32 @@ static void instances_refuse_nonsense(void **state)
     assert_int_equal(invit_instance_create_cvrp(xy, demand, 2, 10, INVIT_EXACT, &p, &err), INVIT_ERR_INPUT);
 }
 
+static void memory_that_is_not_there_is_refused(void **state)
+{
+    (void)state;
+    invit_error err;
+    int64_t available = inv_memory_available();
+    assert_true(available > 0);
+    assert_int_equal(inv_memory_expect(available / 2, "half", &err), INVIT_OK);
+    assert_int_equal(inv_memory_expect(1 << 20, "little", &err), INVIT_OK);
+    if (available == INT64_MAX) return; /* nothing is known here */
+    assert_int_equal(inv_memory_expect(INT64_MAX, "solving", &err), INVIT_ERR_MEMORY);
+    assert_memory_equal(err.message, "solving: about 9223372036.9 GB of memory needed, ", 49);
+}
+
+/* 50 million nodes are no error, 2^31 are. */
+static void sizes_have_a_limit(void **state)
+{
+    (void)state;
+    invit_error err;
+    invit_instance *p = NULL;
+    assert_int_equal(inv_instance_alloc(INVIT_TSP, (int64_t)1 << 31, &p, &err), INVIT_ERR_ARGUMENT);
+    assert_string_equal(err.message, "an instance has 1 to 1073741823 nodes, not 2147483648");
+    invit_status status = inv_instance_alloc(INVIT_TSP, 50000000, &p, &err);
+    assert_true(status == INVIT_OK || status == INVIT_ERR_MEMORY);
+    invit_instance_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -118,6 +145,8 @@ int main(void)
         cmocka_unit_test(threads_have_room),
 #endif
         cmocka_unit_test(instances_refuse_nonsense),
+        cmocka_unit_test(memory_that_is_not_there_is_refused),
+        cmocka_unit_test(sizes_have_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -213,6 +213,7 @@ static void bad_tsplib_files_are_refused_with_a_reason(void **state)
         {"DIMENSION: 99999999999999999999\n", INVIT_ERR_INPUT,
          "f:1: DIMENSION '99999999999999999999': expected an integer from 1"},
         {"DIMENSION: 4294967297\n", INVIT_ERR_INPUT, "f:1: DIMENSION '4294967297'"},
+        {"DIMENSION: 2147483648\n", INVIT_ERR_INPUT, "f:1: DIMENSION '2147483648'"},
         {"DIMENSION: 0\n", INVIT_ERR_INPUT, "f:1: DIMENSION '0'"},
         {"DIMENSION: -5\n", INVIT_ERR_INPUT, "f:1: DIMENSION '-5'"},
         {"DIMENSION: 5.5\n", INVIT_ERR_INPUT, "f:1: DIMENSION '5.5'"},

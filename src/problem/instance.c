@@ -1,6 +1,7 @@
 /* Instances and solutions as objects: creation, access, destruction. */
 #include "problem/problem.h"
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "problem/stop_table.h"
 
@@ -14,6 +15,7 @@ invit_status inv_instance_alloc(invit_problem problem, int64_t n, invit_instance
     if (n < 1 || n > INT32_MAX / 2)
         return inv_fail(err, INVIT_ERR_ARGUMENT, "an instance has 1 to %d nodes, not %lld", INT32_MAX / 2,
                         (long long)n);
+    INV_CHECK(inv_memory_expect(n * 2 * (int64_t)sizeof(double), "an instance of this size", err));
     invit_instance *p = calloc(1, sizeof *p);
     if (!p) return inv_no_memory(err, sizeof *p);
     p->problem = problem;

@@ -2,6 +2,7 @@
  * another. */
 #include "problem/read.h"
 
+#include "base/memory.h"
 #include "base/number.h"
 
 #include <math.h>
@@ -25,6 +26,7 @@ invit_status inv_points_grow(inv_points *p, invit_error *err)
     int64_t room = p->room ? p->room + p->room / 2 : 256;
     if (p->n >= INT32_MAX / 2)
         return inv_fail(err, INVIT_ERR_UNSUPPORTED, "expected at most %d nodes", INT32_MAX / 2);
+    INV_CHECK(inv_memory_expect((room - p->n) * 2 * (int64_t)sizeof *p->xy, "reading the nodes", err));
     double *more = realloc(p->xy, (size_t)room * 2 * sizeof *more);
     if (!more) return inv_no_memory(err, (size_t)room * 2 * sizeof *more);
     p->xy = more;

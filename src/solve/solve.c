@@ -1,6 +1,7 @@
 /* The pipeline: construct, improve while there is time, check, measure. */
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/names.h"
 #include "base/parallel.h"
 #include "search/atsp_improve.h"
@@ -15,6 +16,7 @@
 #include "solve/rollout.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -359,6 +361,20 @@ static invit_status check_and_measure(run *r, invit_error *err)
     return INVIT_OK;
 }
 
+/* Measured at the peak, the instance itself not counted: TSPs of ten million nodes, CVRPs of a million. */
+#define TSP_BYTES_PER_NODE  90
+#define CVRP_BYTES_PER_NODE 260
+
+/* What will not fit is refused now, not after minutes. Matrices are there already, and larger than all else. */
+static invit_status check_memory(const run *r, invit_error *err)
+{
+    char what[64];
+    if (r->p->rules && r->p->rules->distance) return INVIT_OK;
+    int64_t each = r->p->problem == INVIT_TSP ? TSP_BYTES_PER_NODE : CVRP_BYTES_PER_NODE;
+    snprintf(what, sizeof what, "solving %d nodes", (int)r->p->n);
+    return inv_memory_expect(each * r->p->n, what, err);
+}
+
 static bool worth_improving(const run *r)
 {
     int32_t most = inv_is_plain(r->p) ? 3 : 1; /* nodes of a tour that cannot be longer than another */
@@ -378,6 +394,7 @@ invit_status inv_solve(const invit_instance *instance, const invit_model *model,
     take_control(&r);
     INV_TRY(check_options(&r, err));
     INV_TRY(invit_instance_validate(instance, err));
+    INV_TRY(check_memory(&r, err));
     r.o.threads = inv_threads(r.o.threads);
     /* A number of iterations alone is meant to be reproducible: no clock then. */
     if (r.o.seconds < 0) r.o.seconds = r.o.iterations >= 0 ? INFINITY : inv_default_seconds(instance->n);
