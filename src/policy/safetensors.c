@@ -1,6 +1,7 @@
 #include "policy/safetensors.h"
 
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/outfile.h"
 
 #include <errno.h>
@@ -310,7 +311,7 @@ invit_status inv_safetensors_write(const char *path, const inv_array *array, int
     invit_status status = INVIT_OK;
     inv_outfile *f = NULL;
     json_t *header = make_header(array, count, metadata);
-    char *text = header ? json_dumps(header, JSON_COMPACT) : NULL;
+    char *text = header ? inv_json_text(header, JSON_COMPACT) : NULL;
     if (!text) INV_TRY(inv_no_memory(err, 1024));
     INV_TRY(inv_outfile_open(path, &f, err));
     uint64_t length = strlen(text), padded = (length + 7) / 8 * 8;

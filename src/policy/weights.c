@@ -1,5 +1,6 @@
 #include "policy/weights.h"
 
+#include "base/json_text.h"
 #include "base/names.h"
 
 #include <errno.h>
@@ -162,13 +163,14 @@ static invit_status keep_metadata(const json_t *all, struct invit_model *m, invi
     const char *key;
     json_t *value;
     json_object_foreach(config, key, value) json_object_del(rest, key);
-    if (json_object_size(rest) > 0) {
-        m->metadata = json_dumps(rest, JSON_COMPACT);
-        if (!m->metadata) return inv_no_memory(err, 64);
+    bool whole = rest && config;
+    if (whole && json_object_size(rest) > 0) {
+        m->metadata = inv_json_text(rest, JSON_COMPACT);
+        whole = m->metadata != NULL;
     }
     json_decref(rest);
     json_decref(config);
-    return INVIT_OK;
+    return whole ? INVIT_OK : inv_no_memory(err, 64);
 }
 
 invit_status inv_model_from_safetensors(const inv_safetensors *s, const char *file, struct invit_model **out,

@@ -1,5 +1,6 @@
 /* Answers: made by a call on any thread, sent by the polling one. */
 #include "serve/assets.h"
+#include "base/json_text.h"
 #include "serve/calls.h"
 #include "serve/memory.h"
 #include "serve/wire.h"
@@ -87,7 +88,7 @@ void serve_stream(request *r, const char *type, struct MHD_Response *response)
 
 void serve_json(request *r, unsigned status, json_t *object)
 {
-    char *text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    char *text = object ? inv_json_text(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     if (object) json_decref(object);
     if (!text || memory_failed()) {
         free(text);

@@ -1,6 +1,8 @@
 /* The solution as a file. */
+#include "base/options.h"
 #include "serve/calls.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +31,8 @@ void call_download(request *r)
     enum { KINDS = sizeof kinds / sizeof *kinds };
     const char *format = MHD_lookup_connection_value(r->connection, MHD_GET_ARGUMENT_KIND, "format");
     const char *route = MHD_lookup_connection_value(r->connection, MHD_GET_ARGUMENT_KIND, "route");
+    int64_t number = 0; /* of all */
+    bool sound = !route || (inv_parse_integer(route, &number) && number >= 0 && number <= INT_MAX);
     job *j = job_find(r->server->pool, r->id);
     if (!j) {
         serve_error(r, 404, "there is no such job; finished jobs are forgotten after a while");
@@ -51,13 +55,15 @@ void call_download(request *r)
     } else if (kind == KINDS) {
         serve_error(r, 422,
                     "\"format\" must be json, solution, csv, summary, geojson, gpx, kml, html or svg");
+    } else if (!sound) {
+        serve_error(r, 422, "\"route\" must be the number of a route, from 1");
     } else {
         const char *ending = kinds[kind].ending;
         if (!ending) ending = invit_instance_problem(job_instance(j)) == INVIT_CVRP ? "sol" : "tour";
         invit_error err = {.message = "out of memory"};
         char *text = NULL;
         r->file = true;
-        invit_status status = write_solution(j, s, ending, route ? atoi(route) : 0, &text, &length, &err);
+        invit_status status = write_solution(j, s, ending, (int)number, &text, &length, &err);
         if (status == INVIT_OK && text)
             serve_answer(r, 200, kinds[kind].type, text, length);
         else if (status == INVIT_OK || status == INVIT_ERR_MEMORY)

@@ -247,9 +247,8 @@ static enum MHD_Result answer(request *r)
         answer_job(r);
     else if (!r->answer && !r->call)
         serve_error(r, r->refused, r->why);
-    else if (!r->answer && r->called)
-        return MHD_NO; /* there was no memory */
     if (r->answer) return serve_send(r);
+    if (r->called || !r->call) return MHD_NO; /* there was no memory for the answer; the body is gone */
     r->called = true;
     if (r->heavy) {
         MHD_suspend_connection(r->connection);

@@ -1,5 +1,6 @@
 /* One job: its events, who waits for them, and how it ends. */
 #include "base/clock.h"
+#include "base/json_text.h"
 #include "serve/jobs_internal.h"
 #include "serve/memory.h"
 
@@ -103,7 +104,7 @@ void job_add_event(job *j, const char *name, json_t *data)
         json_decref(data);
         data = NULL;
     }
-    char *body = data ? json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(digits)) : NULL;
+    char *body = data ? inv_json_text(data, JSON_COMPACT | JSON_REAL_PRECISION(digits)) : NULL;
     char *text = body ? make_event(name, body, &length) : NULL; /* without the lock, which others wait for */
     if (data) json_decref(data);
     free(body);
@@ -257,7 +258,7 @@ void job_finish_locked(job *j, job_state state, const char *result)
 {
     job_counts *c = &j->pool->counts;
     json_t *failure = result ? NULL : json_pack("{s:s}", "message", j->error.message);
-    char *reason = failure ? json_dumps(failure, JSON_COMPACT) : NULL;
+    char *reason = failure ? inv_json_text(failure, JSON_COMPACT) : NULL;
     const char *detail = result ? result : reason;
     if (!detail) detail = "{\"message\":\"out of memory\"}";
     size_t room = strlen(detail) + 128, length = 0;

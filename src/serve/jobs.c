@@ -1,6 +1,7 @@
 /* The bounded queue, whose turn it is, and the workers that solve. */
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "base/json_text.h"
 #include "base/parallel.h"
 #include "serve/jobs.h"
 #include "serve/jobs_internal.h"
@@ -116,7 +117,9 @@ static void *work(void *p)
 
         solve_outcome outcome = solve_job(pool->solver, j);
         char *result =
-            outcome.result ? json_dumps(outcome.result, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+            outcome.result ? inv_json_text(outcome.result, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+        if (outcome.result && !result)
+            outcome.error = (invit_error){.code = INVIT_ERR_MEMORY, .message = "out of memory"};
         json_decref(outcome.result);
 
         pthread_mutex_lock(&pool->lock);

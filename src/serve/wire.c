@@ -1,5 +1,6 @@
 #include "serve/wire.h"
 
+#include "base/json_text.h"
 #include "base/longitude.h"
 #include "base/names.h"
 
@@ -154,7 +155,7 @@ static invit_status read_labels(const json_t *labels, invit_instance *p, invit_e
 static invit_status read_table(const json_t *table, invit_instance *p, invit_error *err)
 {
     if (!table || json_is_null(table)) return INVIT_OK;
-    char *text = json_dumps(table, JSON_COMPACT | JSON_ENCODE_ANY);
+    char *text = inv_json_text(table, JSON_COMPACT | JSON_ENCODE_ANY);
     invit_status status = text ? invit_instance_set(p, "table", text, err) : INVIT_ERR_MEMORY;
     free(text);
     return status;
@@ -351,7 +352,7 @@ static invit_status read_as_a_file(const json_t *object, int64_t max_nodes, invi
         return refuse(err, "%zu nodes are more than are taken here (%lld)", n, (long long)max_nodes);
     json_t *known = json_copy((json_t *)(uintptr_t)object);
     if (known) json_object_del(known, "remarks"); /* of /v1/parse, whose answer may come back as it is */
-    char *text = known ? json_dumps(known, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    char *text = known ? inv_json_text(known, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(known);
     invit_status status =
         text ? invit_reader_open_memory(text, strlen(text), "instance", &reader, err) : INVIT_ERR_MEMORY;

@@ -1,6 +1,7 @@
 /* The solver in a browser: what the page asks of a server, answered without one. Compiled to WebAssembly (make web) and
  * called by worker.js. Every call takes and gives JSON texts in the API's words, and keeps nothing but the models. */
 #include "serve/solve.h"
+#include "base/json_text.h"
 #include "serve/wire.h"
 
 #include <emscripten.h>
@@ -48,7 +49,7 @@ size_t job_event_bytes(job *j)
 void job_add_event(job *j, const char *name, json_t *data)
 {
     size_t digits = strcmp(name, "steps") == 0 ? 9 : 17;
-    char *text = data ? json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(digits)) : NULL;
+    char *text = data ? inv_json_text(data, JSON_COMPACT | JSON_REAL_PRECISION(digits)) : NULL;
     if (text) {
         j->told += strlen(text);
         tell(name, text);
@@ -61,7 +62,7 @@ void job_add_event(job *j, const char *name, json_t *data)
 
 static char *answer(json_t *o)
 {
-    char *text = o ? json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    char *text = o ? inv_json_text(o, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(o);
     return text;
 }

@@ -9,6 +9,7 @@
 #include "lab/eval/eval.h"
 
 #include "base/clock.h"
+#include "base/json_text.h"
 #include "base/lines.h"
 #include "base/number.h"
 #include "base/outfile.h"
@@ -202,7 +203,7 @@ static invit_status check_provenance(const reference_file *f, const char *instan
 static invit_status write_provenance(const reference_file *f, json_t *all, invit_error *err)
 {
     inv_outfile *file = NULL;
-    char *text = json_dumps(all, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+    char *text = inv_json_text(all, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
     if (!text) return inv_no_memory(err, 0);
     invit_status status = inv_outfile_open(f->provenance, &file, err);
     if (status == INVIT_OK) {

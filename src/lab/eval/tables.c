@@ -2,6 +2,7 @@
 #include "lab/eval/tables.h"
 
 #include "invit_lab.h"
+#include "base/json_text.h"
 #include "base/lines.h"
 #include "base/outfile.h"
 
@@ -373,7 +374,7 @@ static invit_status write_json(FILE *f, const struct invit_report *r, invit_erro
 {
     json_t *all = json_array();
     for (int32_t i = 0; i < r->tables; i++) json_array_append_new(all, table_json(r, r->table[i]));
-    char *text = json_dumps(all, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+    char *text = inv_json_text(all, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
     json_decref(all);
     if (!text) return inv_no_memory(err, 0);
     fprintf(f, "%s\n", text);

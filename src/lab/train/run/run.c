@@ -5,6 +5,7 @@
 #include "base/cancel.h"
 
 #include "base/clock.h"
+#include "base/json_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -249,7 +250,7 @@ static invit_status save_weights(const run *r, struct invit_model *m, const char
     json_t *about =
         json_pack("{s:s, s:s, s:s, s:s, s:s}", "program", "invit", "version", invit_version(), "run", o->run,
                   "steps", steps, "command", r->command[0] ? r->command : o->command);
-    char *text = about ? json_dumps(about, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+    char *text = about ? inv_json_text(about, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
     json_decref(about);
     if (!text) return inv_no_memory(err, sizeof o->command);
     free(m->metadata);

@@ -1,0 +1,39 @@
+#include "base/json_text.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct buffer {
+    char *text;
+    size_t length, room;
+    bool failed; /* for good: what comes later is not taken either */
+} buffer;
+
+static int take(const char *bytes, size_t count, void *context)
+{
+    buffer *b = context;
+    if (b->failed) return -1;
+    if (count >= b->room - b->length) { /* one more for the end of the text */
+        size_t room = 2 * b->room + count + 64;
+        char *more = realloc(b->text, room);
+        b->failed = !more;
+        if (!more) return -1;
+        b->text = more;
+        b->room = room;
+    }
+    memcpy(b->text + b->length, bytes, count);
+    b->length += count;
+    return 0;
+}
+
+char *inv_json_text(const json_t *json, size_t flags)
+{
+    buffer b = {0};
+    if (json_dump_callback(json, take, &b, flags) != 0 || b.failed || !b.text) {
+        free(b.text);
+        return NULL;
+    }
+    b.text[b.length] = 0;
+    return b.text;
+}
