@@ -565,6 +565,8 @@ static void a_table_comes_through_whole(void **state)
     }
     snprintf(path, sizeof path, "/v1/jobs/%s/solution?format=csv&route=3", id);
     expect(*state, "GET", path, JSON, "", 422, "a route from 1 to 2");
+    snprintf(path, sizeof path, "/v1/jobs/%s/solution?format=csv&route=1x", id);
+    expect(*state, "GET", path, JSON, "", 422, "must be the number of a route");
     snprintf(path, sizeof path, "/v1/jobs/%s/instance", id);
     expect(*state, "GET", path, JSON, "", 200, "\"Gasse 2\"");
     snprintf(strstr(body, ",\"time\":0.1"), 60, ",\"time\":0.1,\"start\":[[3],[1,2]],\"locked\":[0]}");

@@ -66,7 +66,7 @@ void call_download(request *r)
         invit_status status = write_solution(j, s, ending, (int)number, &text, &length, &err);
         if (status == INVIT_OK && text)
             serve_answer(r, 200, kinds[kind].type, text, length);
-        else if (status == INVIT_OK || status == INVIT_ERR_MEMORY)
+        else if (status == INVIT_OK || status == INVIT_ERR_MEMORY || status == INVIT_ERR_IO) /* into memory */
             serve_out_of_memory(r);
         else
             serve_error(r, status == INVIT_ERR_INTERNAL ? 500 : 422, err.message);
