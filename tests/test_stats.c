@@ -216,6 +216,29 @@ static void what_is_finished_is_reported(void **state)
 
 /* Attention of one decision: of every view, layer and head it adds up to 1, without queries it is even; the candidates'
  * probabilities add up to 1 too. */
+static void check_decision(const invit_model *m, const invit_instance *p, int64_t step)
+{
+    invit_report *summary = NULL, *data = NULL;
+    invit_error err;
+    if (invit_stats_decision(m, p, step, NULL, &summary, &data, &err) != INVIT_OK)
+        fail_msg("%s", err.message);
+    json_t *rows = rows_of(data), *seen = rows_of(summary); /* the first table: the action view */
+    double sum = 0, chosen = 0;
+    size_t groups = 0;
+    for (size_t i = 0; i < json_array_size(rows); i++) sum += number(rows, i, "attention");
+    for (size_t i = 0; i < json_array_size(rows); i++) groups += number(rows, i, "rank") == 1;
+    assert_true(groups > 0 && fabs(sum - (double)groups) < 1e-3 * (double)groups);
+    for (size_t i = 0; i < json_array_size(seen); i++) {
+        double x = number(seen, i, "probability");
+        if (!isnan(x)) chosen += x;
+    }
+    assert_true(fabs(chosen - 100) < 1);
+    json_decref(rows);
+    json_decref(seen);
+    invit_report_destroy(summary);
+    invit_report_destroy(data);
+}
+
 static void a_decision_shows_its_attention(void **state)
 {
     (void)state;
@@ -229,23 +252,8 @@ static void a_decision_shows_its_attention(void **state)
         snprintf(path, sizeof path, TEST_DATA "/golden/%s.weights.safetensors", models[problem]);
         if (invit_model_load(path, &m, &err) != INVIT_OK) fail_msg("%s", err.message);
         assert_int_equal(invit_generate((invit_problem)problem, INVIT_UNIFORM, 60, 1, 0, &p, &err), INVIT_OK);
-        if (invit_stats_decision(m, p, 7, NULL, &summary, &data, &err) != INVIT_OK)
-            fail_msg("%s", err.message);
-        json_t *rows = rows_of(data), *seen = rows_of(summary); /* the first table: the action view */
-        double sum = 0, chosen = 0;
-        size_t groups = 0;
-        for (size_t i = 0; i < json_array_size(rows); i++) sum += number(rows, i, "attention");
-        for (size_t i = 0; i < json_array_size(rows); i++) groups += number(rows, i, "rank") == 1;
-        assert_true(groups > 0 && fabs(sum - (double)groups) < 1e-3 * (double)groups);
-        for (size_t i = 0; i < json_array_size(seen); i++) {
-            double x = number(seen, i, "probability");
-            if (!isnan(x)) chosen += x;
-        }
-        assert_true(fabs(chosen - 100) < 1);
-        json_decref(rows);
-        json_decref(seen);
-        invit_report_destroy(summary);
-        invit_report_destroy(data);
+        check_decision(m, p, 7);
+        for (int64_t step = 50; step < 58; step++) check_decision(m, p, step); /* fewer candidates than k_a */
         assert_int_equal(invit_stats_decision(m, p, 1000, NULL, &summary, &data, &err), INVIT_ERR_ARGUMENT);
         assert_non_null(strstr(err.message, "there is no 1000"));
         assert_null(summary);

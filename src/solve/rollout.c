@@ -1,9 +1,7 @@
-/* The rollout engine. Each thread holds a few slots; a slot is one rollout on its way (with beam search: its
- * beam). A step of a thread looks at all its walks, asks the policy about them in one batch, and moves them.
- *
- * Training and measuring have a loop of their own (lab/train/method/rollout.c), of twenty lines: walks of many
- * instances that begin and end together, without beams, deadlines and slots that are filled again. What the two
- * share is below them: inv_forced_move, inv_sample, inv_likeliest, inv_candidate_node.
+/* The rollouts of a solve. Each thread holds a few slots; a slot is one rollout on its way (with beam search: its
+ * beam). A step looks at all walks of a thread, asks the policy about them in one batch, and moves them (policy/roller.h,
+ * as training and measuring do). What is here is what only solving needs: slots that are filled again, beams, and
+ * ending in time.
  */
 #include "solve/rollout.h"
 
@@ -65,12 +63,10 @@ typedef struct engine {
 typedef struct worker {
     engine *t;
     inv_policy *policy;
+    inv_roller roller; /* with room for all walks of all slots */
     slot *slots;
-    inv_state *state;   /* [batch * width]                     */
-    float *logp;        /* [batch * width][candidates]         */
-    choice *choices;    /* [width * candidates]                */
+    choice *choices;    /* [width * candidates]      */
     float *probability; /* [candidates] for a watcher */
-    int32_t candidates;
     int64_t steps, states, timed_states;
     double view_seconds, timed_seconds, pace; /* pace: seconds per state */
 } worker;
@@ -87,7 +83,7 @@ static void slot_destroy(slot *s, int32_t width)
 static inv_walk *new_walk(const engine *t, invit_status *status, invit_error *err)
 {
     inv_walk *w = NULL;
-    *status = inv_walk_create(t->p, t->x, t->config->action_k, inv_largest_view(t->config), &w, err);
+    *status = inv_roller_walk(t->config, t->p, t->x, &w, err);
     return w;
 }
 
@@ -182,22 +178,23 @@ static invit_status not_a_number(invit_error *err)
                     "the model's probabilities are not numbers: its weights are too large for this instance");
 }
 
-/* Beam search: of all ways to go on, the `width` most probable. Costs a copy of each walk, O(n). */
-static invit_status advance_beam(worker *m, slot *s, const inv_state *state, const float *logp,
-                                 invit_error *err)
+/* Beam search: of all ways to go on, the `width` most probable. Costs a copy of each walk, O(n). The slot's walks that
+ * wait for a decision are those of the roller from `at` on. */
+static invit_status advance_beam(worker *m, slot *s, int32_t at, invit_error *err)
 {
     engine *t = m->t;
+    const inv_roller *r = &m->roller;
     int32_t count = 0, beams = s->beams, width = t->width;
-    for (int32_t i = 0, at = 0; i < beams; i++) {
+    for (int32_t i = 0; i < beams; i++) {
         if (inv_walk_done(s->walk[i])) {
             m->choices[count++] = (choice){.score = s->score[i], .beam = i, .finished = true};
             continue;
         }
-        for (int32_t j = 0; j < m->candidates; j++) {
-            float l = logp[(size_t)at * (size_t)m->candidates + (size_t)j];
+        for (int32_t j = 0; j < r->candidates; j++) {
+            float l = inv_roller_logp(r, at)[j];
             if (isnan(l)) return not_a_number(err);
             if (l == -INFINITY) continue;
-            int32_t node = inv_candidate_node(t->config, &state[at], j);
+            int32_t node = inv_roller_node(r, at, j);
             m->choices[count++] = (choice){.score = s->score[i] + (double)l, .beam = i, .node = node};
         }
         at++;
@@ -224,14 +221,16 @@ static invit_status advance_beam(worker *m, slot *s, const inv_state *state, con
 }
 
 /* What a watcher sees of a decision. */
-static void tell(worker *m, const slot *s, const inv_state *state, const float *logp, int32_t chosen)
+static void tell(worker *m, const slot *s, int32_t at, int32_t chosen)
 {
     engine *t = m->t;
+    const inv_state *state = &m->roller.state[at];
+    const float *logp = inv_roller_logp(&m->roller, at);
     float *probability = m->probability;
     int32_t shown = state->action, count;
     for (int32_t j = 0; j < shown; j++) probability[j] = expf(logp[j]);
     if (t->p->problem == INVIT_CVRP)
-        probability[shown] = state->depot_open ? expf(logp[m->candidates - 1]) : 0;
+        probability[shown] = state->depot_open ? expf(logp[m->roller.candidates - 1]) : 0;
     const int32_t *order = inv_walk_order(s->walk[0], &count);
     invit_step step = {.step = count - (t->p->problem == INVIT_TSP),
                        .order = order,
@@ -248,43 +247,34 @@ static void tell(worker *m, const slot *s, const inv_state *state, const float *
     pthread_mutex_unlock(&t->lock);
 }
 
-static invit_status advance_walk(worker *m, slot *s, const inv_state *state, const float *logp,
-                                 invit_error *err)
+/* The slot's only walk is the roller's number `at`. */
+static invit_status advance_walk(worker *m, slot *s, int32_t at, invit_error *err)
 {
     engine *t = m->t;
+    inv_roller *r = &m->roller;
+    const float *logp = inv_roller_logp(r, at);
     int32_t j = t->o->decode == INV_DECODE_SAMPLE && s->rollout >= t->o->greedy
-                    ? inv_sample(logp, m->candidates, t->o->temperature, &s->rng)
-                    : inv_likeliest(logp, m->candidates);
+                    ? inv_sample(logp, r->candidates, t->o->temperature, &s->rng)
+                    : inv_likeliest(logp, r->candidates);
     if (!(logp[j] > -INFINITY)) return not_a_number(err);
-    int32_t node = inv_candidate_node(t->config, state, j);
-    if (t->o->step && s->rollout == 0) tell(m, s, state, logp, node);
+    if (t->o->step && s->rollout == 0) tell(m, s, at, inv_roller_node(r, at, j));
     s->score[0] += (double)logp[j];
-    inv_walk_visit(s->walk[0], node);
+    inv_roller_move(r, at, j);
     return INVIT_OK;
 }
 
-/* Looks at every walk of the slots under way. Walks with one way to go are moved at once: the last node of a
- * tour, or a vehicle that no customer fits. Returns the number of states to ask about. */
-static int32_t look(worker *m)
+/* Looks at every walk of the slots under way; a watcher is told of forced moves too. */
+static void look(worker *m)
 {
     engine *t = m->t;
-    int32_t count = 0;
+    inv_roller_begin(&m->roller);
     for (int32_t i = 0; i < t->batch; i++) {
         slot *s = &m->slots[i];
-        for (int32_t b = 0; s->rollout >= 0 && b < s->beams; b++)
-            while (!inv_walk_done(s->walk[b])) {
-                inv_state *state = &m->state[count];
-                inv_walk_view(s->walk[b], state);
-                bool watched = t->o->step && s->rollout == 0;
-                int32_t only = watched ? -1 : inv_forced_move(state);
-                if (only < 0) {
-                    count++;
-                    break;
-                }
-                inv_walk_visit(s->walk[b], only);
-            }
+        bool watched = t->o->step && s->rollout == 0, waits = false;
+        for (int32_t b = 0; s->rollout >= 0 && b < s->beams; b++, waits = false)
+            while (!waits && !inv_walk_done(s->walk[b]))
+                waits = inv_roller_look(&m->roller, s->walk[b], i, watched);
     }
-    return count;
 }
 
 /* Moves every walk that was looked at. Walks finished meanwhile have no state. */
@@ -298,11 +288,10 @@ static invit_status advance(worker *m, invit_error *err)
         int32_t open = 0;
         for (int32_t b = 0; b < s->beams; b++) open += !inv_walk_done(s->walk[b]);
         if (open > 0) {
-            const float *logp = m->logp + (size_t)at * (size_t)m->candidates;
             if (t->width > 1)
-                INV_CHECK(advance_beam(m, s, &m->state[at], logp, err));
+                INV_CHECK(advance_beam(m, s, at, err));
             else
-                INV_CHECK(advance_walk(m, s, &m->state[at], logp, err));
+                INV_CHECK(advance_walk(m, s, at, err));
             at += open;
         }
         if (slot_done(s)) INV_CHECK(slot_finish(s, t, err));
@@ -416,15 +405,15 @@ static invit_status refill(worker *m, bool *busy, invit_error *err)
     return INVIT_OK;
 }
 
-/* Asks the policy about `count` states. *answered is false when it was cancelled, or the time was over, in between. */
-static invit_status ask(worker *m, int32_t count, bool *answered, invit_error *err)
+/* Asks the policy. *answered is false when it was cancelled, or the time was over, in between. */
+static invit_status ask(worker *m, bool *answered, invit_error *err)
 {
+    int32_t count = m->roller.asked;
     *answered = false;
     for (int32_t at = 0; at < count; at += ASK) {
         if (at > 0 && (cancelled(m->t) || overdue(m->t))) return INVIT_OK;
         int32_t some = count - at < ASK ? count - at : ASK;
-        float *logp = m->logp + (size_t)at * (size_t)m->candidates;
-        INV_CHECK(inv_policy_forward(m->policy, m->state + at, some, logp, err));
+        INV_CHECK(inv_roller_ask(&m->roller, m->policy, at, some, err));
     }
     *answered = true;
     return INVIT_OK;
@@ -437,9 +426,10 @@ static invit_status roll(worker *m, invit_error *err)
     INV_CHECK(refill(m, &busy, err));
     while (busy && !cancelled(t)) {
         double began = inv_now();
-        int32_t count = look(m);
+        look(m);
         double looked = inv_now();
-        INV_CHECK(ask(m, count, &answered, err));
+        int32_t count = m->roller.asked;
+        INV_CHECK(ask(m, &answered, err));
         if (!answered) break;
         INV_CHECK(advance(m, err));
 
@@ -460,27 +450,24 @@ static invit_status roll(worker *m, invit_error *err)
 
 static invit_status worker_init(worker *m, engine *t, invit_error *err)
 {
-    size_t states = (size_t)t->batch * (size_t)t->width;
+    int32_t walks = t->batch * t->width;
     m->t = t;
-    m->candidates = inv_candidates(t->config);
+    INV_CHECK(inv_roller_init(&m->roller, walks, t->config, err));
+    size_t candidates = (size_t)m->roller.candidates, choices = (size_t)t->width * (candidates + 1);
     m->slots = calloc((size_t)t->batch, sizeof *m->slots);
-    m->state = calloc(states, sizeof *m->state);
-    m->logp = malloc(states * (size_t)m->candidates * sizeof *m->logp);
-    m->choices = malloc((size_t)t->width * ((size_t)m->candidates + 1) * sizeof *m->choices);
-    m->probability = malloc((size_t)m->candidates * sizeof *m->probability);
-    if (!m->slots || !m->state || !m->logp || !m->choices || !m->probability)
-        return inv_no_memory(err, states * sizeof *m->state);
+    m->choices = malloc(choices * sizeof *m->choices);
+    m->probability = malloc(candidates * sizeof *m->probability);
+    if (!m->slots || !m->choices || !m->probability) return inv_no_memory(err, choices * sizeof *m->choices);
     for (int32_t i = 0; i < t->batch; i++) m->slots[i].rollout = -1;
-    return inv_policy_create(t->weights, states < ASK ? (int32_t)states : ASK, false, &m->policy, err);
+    return inv_policy_create(t->weights, walks < ASK ? walks : ASK, false, &m->policy, err);
 }
 
 static void worker_destroy(worker *m)
 {
     for (int32_t i = 0; m->slots && i < m->t->batch; i++) slot_destroy(&m->slots[i], m->t->width);
     inv_policy_destroy(m->policy);
+    inv_roller_destroy(&m->roller);
     free(m->slots);
-    free(m->state);
-    free(m->logp);
     free(m->choices);
     free(m->probability);
 }

@@ -7,9 +7,8 @@
 #ifndef INVIT_SOLVE_ROLLOUT_H
 #define INVIT_SOLVE_ROLLOUT_H
 
-#include "policy/policy.h"
+#include "policy/roller.h"
 #include "solve/options.h"
-#include "view/walk.h"
 
 typedef struct inv_rollout_options {
     int32_t rollouts;

@@ -4,8 +4,6 @@
 #include "base/parallel.h"
 #include "lab/train/method/rollout.h"
 #include "nn/kernels.h"
-#include "policy/policy.h"
-#include "view/walk.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -82,7 +80,7 @@ static invit_status lane_init(lane *l, bench *b, int32_t count, int member, invi
     inv_rng_init(&l->rng, 1, (uint64_t)member);
     inv_frame_for_copy(b->p, member, &l->rng, &l->frame);
     for (int32_t i = 0; i < count; i++) {
-        INV_CHECK(inv_walk_create(b->p, b->index, c->action_k, inv_largest_view(c), &l->walk[i], err));
+        INV_CHECK(inv_roller_walk(c, b->p, b->index, &l->walk[i], err));
         run_ahead(l, l->walk[i]);
     }
     return inv_policy_create(b->weights, count, false, &l->policy, err);
@@ -100,7 +98,7 @@ static invit_status measure(lane *l, invit_error *err)
 {
     bench *b = l->b;
     inv_roller *r = &l->roller;
-    inv_roll_options o = {.policy = l->policy, .config = b->config, .walk = l->walk, .count = l->count};
+    inv_roll_options o = {.policy = l->policy, .walk = l->walk, .count = l->count};
     double view = 0, wall = 0, cpu = 0;
     int64_t decisions = 0;
     for (int64_t step = 0; wall < b->seconds; step++) {
@@ -113,7 +111,7 @@ static invit_status measure(lane *l, invit_error *err)
             continue;
         }
         if (r->asked == 0) continue;
-        INV_CHECK(inv_policy_forward(l->policy, r->state, r->asked, r->logp, err));
+        INV_CHECK(inv_roller_ask(r, l->policy, 0, r->asked, err));
         INV_CHECK(inv_roll_move(r, &o, err));
         if (step == 0) continue; /* the first touches all memory */
         decisions += r->asked;

@@ -6,10 +6,10 @@
 #include "base/names.h"
 #include "invit_lab.h"
 #include "policy/network.h"
+#include "policy/roller.h"
 #include "lab/eval/eval_work.h"
 #include "lab/eval/statistics.h"
 #include "lab/stats/stats.h"
-#include "view/walk.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -327,13 +327,14 @@ typedef struct decision {
     inv_walk *walk;
     inv_prepared *prepared;
     inv_policy *policy;
-    float *logp;
-    inv_state s;
+    inv_roller roller;
+    const inv_state *s;
+    const float *logp;
 } decision;
 
 static void decision_destroy(decision *d)
 {
-    free(d->logp);
+    inv_roller_destroy(&d->roller);
     inv_policy_destroy(d->policy);
     inv_prepared_destroy(d->prepared);
     inv_walk_destroy(d->walk);
@@ -344,17 +345,16 @@ static invit_status walk_to(decision *d, const invit_model *m, const invit_insta
                             const invit_control *control, invit_error *err)
 {
     const inv_config *c = &m->config;
-    int32_t candidates = inv_candidates(c),
-            widest = c->state_views ? c->state_k[c->state_views - 1] : c->action_k;
     inv_frame frame;
     inv_rng rng;
     inv_rng_init(&rng, 1, 0);
     INV_CHECK(inv_index_create(p, &d->index, err));
-    INV_CHECK(inv_walk_create(p, d->index, c->action_k, widest, &d->walk, err));
+    INV_CHECK(inv_roller_walk(c, p, d->index, &d->walk, err));
     INV_CHECK(inv_prepared_create(m, INV_EXACT, &d->prepared, err));
     INV_CHECK(inv_policy_create(d->prepared, 1, false, &d->policy, err));
-    d->logp = malloc((size_t)candidates * sizeof *d->logp);
-    if (!d->logp) return inv_no_memory(err, (size_t)candidates * sizeof *d->logp);
+    INV_CHECK(inv_roller_init(&d->roller, 1, c, err));
+    d->s = d->roller.state;
+    d->logp = d->roller.logp;
     inv_frame_for_copy(p, 0, &rng, &frame);
     inv_walk_start(d->walk, 0, &frame);
     for (int64_t i = 0;; i++) {
@@ -363,22 +363,23 @@ static invit_status walk_to(decision *d, const invit_model *m, const invit_insta
                             "the rollout has %lld decisions, counted from 0: there is no %lld", (long long)i,
                             (long long)step);
         if (inv_cancelled(control)) return inv_fail(err, INVIT_ERR_CANCELLED, "stopped");
-        inv_walk_view(d->walk, &d->s);
-        INV_CHECK(inv_policy_forward(d->policy, &d->s, 1, d->logp, err));
+        inv_roller_begin(&d->roller);
+        inv_roller_look(&d->roller, d->walk, 0, true);
+        INV_CHECK(inv_roller_ask(&d->roller, d->policy, 0, 1, err));
         if (i == step) return INVIT_OK;
-        inv_walk_visit(d->walk, inv_candidate_node(c, &d->s, inv_likeliest(d->logp, candidates)));
+        inv_roller_move(&d->roller, 0, inv_likeliest(d->logp, d->roller.candidates));
     }
 }
 
 /* What a token of a view stands for: its node, and the policy's probability of going there. */
 static int32_t token_node(const decision *d, int32_t n, int32_t token, bool cvrp, double *probability)
 {
-    *probability = token < d->s.action ? exp(d->logp[token]) : NAN;
-    if (token < n) return d->s.node[token];
+    *probability = token < d->s->action ? exp(d->logp[token]) : NAN;
+    if (token < n) return d->s->node[token];
     int32_t count = 0;
     const int32_t *order = inv_walk_order(d->walk, &count);
     if (token == n) return inv_walk_last(d->walk);
-    if (cvrp && d->s.depot_open) *probability = exp(d->logp[d->s.action]);
+    if (cvrp && d->s->depot_open) *probability = exp(d->logp[d->roller.candidates - 1]);
     return cvrp || count == 0 ? 0 : order[0];
 }
 
@@ -392,7 +393,7 @@ static invit_status add_view(const decision *d, const encoder *e, const invit_in
     char title[128], view[32], name[32];
     tokens t = {0};
     float *weight = NULL;
-    INV_TRY(embed(e, &d->s, n, &t, err));
+    INV_TRY(embed(e, d->s, n, &t, err));
     weight = malloc((size_t)heads * (size_t)t.count * sizeof *weight);
     if (!weight) INV_TRY(inv_no_memory(err, (size_t)heads * (size_t)t.count * sizeof *weight));
     snprintf(view, sizeof view, e->view < 0 ? "action" : "state %d", e->view + 1);
@@ -474,8 +475,8 @@ invit_status invit_stats_decision(const invit_model *model, const invit_instance
     for (int32_t v = -1; v < c->state_views; v++) {
         encoder e = {model, v, v < 0 ? c->action_layers : c->state_layers};
         int32_t further = v < 0 ? 0 : c->state_k[v] - c->action_k,
-                rest = d.s.rest < further ? d.s.rest : further;
-        INV_TRY(add_view(&d, &e, instance, d.s.action + rest, *summary, t, err));
+                rest = d.s->rest < further ? d.s->rest : further;
+        INV_TRY(add_view(&d, &e, instance, d.s->action + rest, *summary, t, err));
     }
 done:
     decision_destroy(&d);

@@ -40,7 +40,7 @@ invit_status inv_group_bind(inv_group *g, int32_t i, const invit_instance *p, co
                             invit_error *err)
 {
     if (g->walk[i]) return inv_walk_rebind(g->walk[i], p, x, err);
-    return inv_walk_create(p, x, g->config->action_k, inv_largest_view(g->config), &g->walk[i], err);
+    return inv_roller_walk(g->config, p, x, &g->walk[i], err);
 }
 
 void inv_group_start(inv_group *g, int32_t i, inv_rng *rng)

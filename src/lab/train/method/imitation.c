@@ -112,7 +112,7 @@ static invit_status roll_in(inv_imitation *m, inv_lane *lane, int32_t count, inv
         m->limit[i] = own ? 1 + (int32_t)inv_rng_below(&lane->rng, (uint32_t)most) : 0;
         inv_group_start(&m->group, i, &lane->rng);
     }
-    inv_roll_options o = {m->roll, &m->task->config, m->group.walk, count, .limit = m->limit};
+    inv_roll_options o = {m->roll, m->group.walk, count, .limit = m->limit};
     return roll(m, lane, &o, err);
 }
 
@@ -124,7 +124,7 @@ void inv_start_tours(inv_imitation *m, inv_lane *lane, int32_t count)
 invit_status inv_roll_tours(inv_imitation *m, inv_lane *lane, int32_t count, inv_policy *policy,
                             const inv_watcher *watcher, invit_error *err)
 {
-    inv_roll_options o = {policy, &m->task->config, m->group.walk, count, .watcher = watcher};
+    inv_roll_options o = {policy, m->group.walk, count, .watcher = watcher};
     return roll(m, lane, &o, err);
 }
 

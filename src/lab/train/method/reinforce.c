@@ -143,12 +143,8 @@ static invit_status sample_copies(inv_reinforce *m, inv_lane *lane, int32_t coun
         start_walk(m, i);
         memset(m->tour[i].open, 0, (2 * (size_t)instance_of(m, i)->n + 2) * sizeof(bool));
     }
-    inv_roll_options o = {.policy = m->roll,
-                          .config = &m->task->config,
-                          .walk = m->group.walk,
-                          .count = count,
-                          .sampling = &sampling,
-                          .watcher = &watcher};
+    inv_roll_options o = {
+        .policy = m->roll, .walk = m->group.walk, .count = count, .sampling = &sampling, .watcher = &watcher};
     INV_CHECK(inv_roll(&m->group.roller, &o, &moves, err));
     lane->tally.decisions += (double)moves;
     for (int32_t i = 0; i < count; i++) {
@@ -164,7 +160,7 @@ static invit_status roll_baseline(inv_reinforce *m, inv_lane *lane, int32_t coun
 {
     int64_t moves = 0;
     for (int32_t i = 0; i < count; i++) start_walk(m, i);
-    inv_roll_options o = {m->baseline, &m->task->config, m->group.walk, count, NULL, NULL, NULL};
+    inv_roll_options o = {m->baseline, m->group.walk, count, NULL, NULL, NULL};
     INV_CHECK(inv_roll(&m->group.roller, &o, &moves, err));
     lane->tally.decisions += (double)moves;
     return INVIT_OK;

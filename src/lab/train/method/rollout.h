@@ -1,22 +1,10 @@
-/* Rollouts of a policy on several walks at once: for roll-ins, for REINFORCE, for validation and for
- * measuring. */
+/* Rollouts of a policy over a group of walks that begin together, each to its end or to a limit: for roll-ins, for
+ * REINFORCE, for validation and for measuring. A step is that of policy/roller.h. */
 #ifndef INVIT_LAB_TRAIN_METHOD_ROLLOUT_H
 #define INVIT_LAB_TRAIN_METHOD_ROLLOUT_H
 
 #include "base/rng.h"
-#include "policy/policy.h"
-#include "view/walk.h"
-
-typedef struct inv_roller {
-    int32_t room, candidates;
-    inv_state *state; /* [room] */
-    int32_t *active;  /* [room] walks with a decision to make */
-    int32_t asked;    /* so many                              */
-    float *logp;      /* [room][candidates] */
-} inv_roller;
-
-invit_status inv_roller_init(inv_roller *r, int32_t room, const inv_config *c, invit_error *err);
-void inv_roller_destroy(inv_roller *r);
+#include "policy/roller.h"
 
 /* Someone who looks at each decision before it is made: the walk's number, what it sees, and what the policy
  * thinks of the candidates that could be taken. */
@@ -36,7 +24,6 @@ typedef struct inv_sampling {
  * `sampling`, at random. `sampling` and `watcher` may be NULL. */
 typedef struct inv_roll_options {
     inv_policy *policy;
-    const inv_config *config;
     inv_walk **walk;
     int32_t count;
     const int32_t *limit;
@@ -45,8 +32,8 @@ typedef struct inv_roll_options {
 } inv_roll_options;
 /* *decisions grows by the number of moves. */
 invit_status inv_roll(inv_roller *r, const inv_roll_options *o, int64_t *decisions, invit_error *err);
-/* One step of it, in parts, for those who measure: inv_roll_look makes forced moves, collects the states of the other walks and
- * returns how many walks are still under way; then the policy is asked about r->asked states, and inv_roll_move moves. */
+/* One step of it, in parts, for those who measure: inv_roll_look makes forced moves, lets the other walks wait and returns
+ * how many walks are still under way; then the policy is asked about these r->asked walks, and inv_roll_move moves. */
 int32_t inv_roll_look(inv_roller *r, const inv_roll_options *o, int32_t step);
 invit_status inv_roll_move(inv_roller *r, const inv_roll_options *o, invit_error *err);
 /* Leaves only `keep` and the candidates that are not less likely than `min_p`, with their chances among

@@ -111,7 +111,6 @@ static invit_status evaluate(inv_evaluator *v, inv_evaluation *e, int32_t from, 
     inv_rng_init(&choice, e->seed, UINT64_MAX - (uint64_t)from);
     inv_sampling sampling = {&choice, task->o->min_p};
     inv_roll_options o = {.policy = v->policy[e->of],
-                          .config = &task->config,
                           .walk = v->group.walk,
                           .count = count,
                           .sampling = alike ? &sampling : NULL};
