@@ -111,7 +111,13 @@ static void refuses_what_is_wrong(void **state)
         {"POST", "/v1/generate", JSON, "{\"distribution\": \"spiral\"}", 422, "uniform, clustered"},
         {"POST", "/v1/generate", JSON, "{\"n\": 3}", 422, "\\\"n\\\" is not known"},
         {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2]]}, \"tiem\": 1}", 422,
-         "time iterations"},
+         "time rollouts temperature iterations stop_after seed"},
+        {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2]]}, \"rollouts\": 1025}", 422,
+         "from 1 to 1024"},
+        {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2]]}, \"temperature\": 0}", 422,
+         "from 1e-06 to 1e+06"},
+        {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2]]}, \"threads\": 2}", 422,
+         "is not known here"},
         {"POST", "/v1/solve", JSON, "{\"" LONG_NAME "\": 1}", 422, "is not known here"},
         {"POST", "/v1/solve", JSON, "{\"instance\": {\"coords\": [[1,2]], \"demand\": [0]}}", 422,
          "is not known"},
@@ -604,6 +610,14 @@ static void what_was_parsed_is_the_whole_problem(void **state)
     expect(*state, "POST", "/v1/solve", JSON,
            "{\"instance\":{\"coords\":[[0,0],[1,0],[1,1],[3,0],[0,2]]},\"stop_after\":0.1}", 200,
            "\"length\"");
+    expect(*state, "POST", "/v1/solve", JSON,
+           "{\"instance\":{\"coords\":[[0,0],[1,0],[1,1],[3,0],[0,2]]},\"iterations\":5,\"rollouts\":3,"
+           "\"temperature\":2,\"seed\":9223372036854775807}",
+           200, "\"rollouts\":3,");
+    expect(*state, "POST", "/v1/solve", JSON,
+           "{\"instance\":{\"coords\":[[0,0],[1,0],[1,1],[3,0],[0,2]]},\"time\":0,"
+           "\"seed\":9223372036854775807}",
+           200, "\"seed\":9223372036854775807");
     expect(
         *state, "POST", "/v1/solve", JSON,
         "{\"instance\":{\"coords\":[[0,0],[90,0]],\"time_windows\":[[480,null],[null,500]],\"clock\":true}}",

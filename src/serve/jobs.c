@@ -251,8 +251,7 @@ invit_status job_submit(job_pool *pool, job_request *request, job **out, invit_e
     } else {
         j->bytes = bytes;
         j->request = *request;
-        request->instance = NULL;
-        request->plan = (plan){0};
+        *request = (job_request){0};
         j->next = pool->jobs;
         pool->jobs = j;
         pool->counts.queued++;

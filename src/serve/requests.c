@@ -1,58 +1,20 @@
 #include "serve/requests.h"
 
 #include "base/names.h"
+#include "base/options.h"
 #include "serve/wire.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void job_request_destroy(job_request *q)
 {
     invit_instance_destroy(q->instance);
+    invit_options_destroy(q->options);
     plan_destroy(&q->plan);
     *q = (job_request){0};
-}
-
-enum { MOST_ROLLOUTS = 1024 }; /* of a request: each has memory of its own */
-
-/* The solver's own row of an option, which says its range. */
-static invit_option option_row(const char *name)
-{
-    invit_option row = {0};
-    for (int i = 0; invit_options_row(NULL, i, &row, sizeof row) && strcmp(row.name, name) != 0;) i++;
-    return row;
-}
-
-invit_status request_solve(const json_t *o, int64_t max_nodes, double longest, job_request *out,
-                           invit_error *err)
-{
-    int64_t rollouts, seed;
-    invit_option steps = option_row("iterations"), several = option_row("rollouts"),
-                 warmth = option_row("temperature");
-    invit_status status =
-        wire_only(o, "instance time iterations stop_after rollouts temperature seed watch start locked", err);
-    if (status == INVIT_OK)
-        status = wire_number(o, "time", 0, longest, longest < 2 ? longest : 2, &out->time, err);
-    if (status == INVIT_OK)
-        status =
-            wire_integer(o, steps.name, (int64_t)steps.min, (int64_t)steps.max, -1, &out->iterations, err);
-    if (status == INVIT_OK) status = wire_number(o, "stop_after", 0, longest, 0, &out->stop_after, err);
-    if (status == INVIT_OK)
-        status = wire_integer(o, several.name, (int64_t)several.min, MOST_ROLLOUTS, 0, &rollouts, err);
-    if (status == INVIT_OK)
-        status = wire_number(o, warmth.name, warmth.min, warmth.max, 0, &out->temperature, err);
-    if (status == INVIT_OK) status = wire_integer(o, "seed", 0, INT64_MAX, 1, &seed, err);
-    if (status == INVIT_OK)
-        status = wire_read_instance(json_object_get(o, "instance"), max_nodes, &out->instance, err);
-    if (status == INVIT_OK) status = plan_read(o, out->instance, max_nodes, &out->plan, err);
-    if (status != INVIT_OK) return status;
-    if (out->iterations >= 0 && !json_object_get(o, "time")) out->time = -1;
-    out->rollouts = (int)rollouts;
-    out->limit = longest + 1; /* the solver keeps its time; this is for construction without one */
-    out->seed = (uint64_t)seed;
-    out->watch = json_is_true(json_object_get(o, "watch"));
-    return INVIT_OK;
 }
 
 static invit_status refuse(invit_error *err, const char *message)
@@ -60,6 +22,97 @@ static invit_status refuse(invit_error *err, const char *message)
     snprintf(err->message, sizeof err->message, "%s", message);
     return err->code = INVIT_ERR_INPUT;
 }
+
+/* ---- solving ------------------------------------------------------------------------------------------- */
+
+enum { MOST_ROLLOUTS = 1024 }; /* of a request: each has memory of its own               */
+#define USUAL_SECONDS 2.0      /* of a request that says neither "time" nor "iterations" */
+#define MEMBERS       "instance watch start locked"
+
+/* The rows of the solver's table that a request may set. Name, type, range and default are the table's; a server that
+ * allows less says so here. */
+typedef struct offered {
+    const char *name;
+    double most; /* INFINITY: as the table says */
+} offered;
+
+/* Finds the row after *i that is offered: what it is called in JSON, where words are joined by _, and the most that is
+ * allowed. */
+static bool next_row(int *i, double longest, invit_option *row, char key[32], double *most)
+{
+    const offered rows[] = {{"time", longest},           {"iterations", INFINITY},  {"stop-after", longest},
+                            {"rollouts", MOST_ROLLOUTS}, {"temperature", INFINITY}, {"seed", INT64_MAX}};
+    while (invit_options_row(NULL, ++*i, row, sizeof *row))
+        for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+            if (strcmp(row->name, rows[k].name) != 0) continue;
+            snprintf(key, 32, "%s", row->name);
+            for (char *c = key; *c; c++)
+                if (*c == '-') *c = '_';
+            *most = row->max > row->min ? fmin(row->max, rows[k].most) : rows[k].most;
+            return true;
+        }
+    return false;
+}
+
+/* The member as text that invit_options_set reads; "" when there is none. */
+static invit_status option_text(const json_t *o, const char *key, const invit_option *row, double most,
+                                char text[32], invit_error *err)
+{
+    bool whole = strcmp(row->type, "int") == 0 || strcmp(row->type, "uint64") == 0;
+    double number = 0;
+    int64_t integer = 0, largest = most < (double)INT64_MAX ? (int64_t)most : INT64_MAX;
+    *text = 0;
+    if (!json_object_get(o, key)) return INVIT_OK;
+    invit_status status = whole ? wire_integer(o, key, (int64_t)row->min, largest, 0, &integer, err)
+                                : wire_number(o, key, row->min, most, 0, &number, err);
+    if (status == INVIT_OK && whole) snprintf(text, 32, "%lld", (long long)integer);
+    if (status == INVIT_OK && !whole) inv_number_text(number, text);
+    return status;
+}
+
+static invit_status read_options(const json_t *o, double longest, invit_options *options, invit_error *err)
+{
+    invit_status status = INVIT_OK;
+    invit_option row;
+    char key[32], text[32], names[256] = MEMBERS;
+    double most;
+    for (int i = -1; next_row(&i, longest, &row, key, &most);) {
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, " %s", key);
+    }
+    status = wire_only(o, names, err);
+    for (int i = -1; status == INVIT_OK && next_row(&i, longest, &row, key, &most);) {
+        status = option_text(o, key, &row, most, text, err);
+        if (status == INVIT_OK && *text) status = invit_options_set(options, row.name, text, err);
+    }
+    if (status == INVIT_OK && !json_object_get(o, "time") && !json_object_get(o, "iterations"))
+        status = invit_options_set(options, "time", inv_number_text(fmin(USUAL_SECONDS, longest), text), err);
+    return status;
+}
+
+uint64_t request_seed(const job_request *q)
+{
+    invit_option row = {0};
+    for (int i = 0; invit_options_row(q->options, i, &row, sizeof row) && strcmp(row.name, "seed") != 0;) i++;
+    return strtoull(row.value, NULL, 10);
+}
+
+invit_status request_solve(const json_t *o, int64_t max_nodes, double longest, job_request *out,
+                           invit_error *err)
+{
+    out->options = invit_options_create();
+    if (!out->options) return err->code = INVIT_ERR_MEMORY;
+    invit_status status = read_options(o, longest, out->options, err);
+    if (status == INVIT_OK)
+        status = wire_read_instance(json_object_get(o, "instance"), max_nodes, &out->instance, err);
+    if (status == INVIT_OK) status = plan_read(o, out->instance, max_nodes, &out->plan, err);
+    if (status != INVIT_OK) return status;
+    out->limit = longest + 1; /* the solver keeps its time; this is for construction without one */
+    out->watch = json_is_true(json_object_get(o, "watch"));
+    return INVIT_OK;
+}
+
+/* ---- instances and files ------------------------------------------------------------------------------- */
 
 invit_status request_generate(const json_t *o, int64_t max_nodes, invit_instance **out, invit_error *err)
 {

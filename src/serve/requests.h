@@ -7,16 +7,11 @@
 /* What a job was asked to do. */
 typedef struct job_request {
     invit_instance *instance;
-    int rollouts;       /* 0: the default for the size */
-    double time;        /* -1: iterations alone end it, and it can be repeated */
-    int64_t iterations; /* -1: no limit but the time */
-    double stop_after;  /* seconds without a better solution; 0: never              */
-    double temperature; /* of sampling; 0: the policy's own way of deciding */
-    double limit;       /* seconds after which it is stopped whatever it asked for */
-    uint64_t seed;
-    bool watch;      /* record decisions and intermediate solutions for a viewer */
-    plan plan;       /* routes to start from, and those that stay                */
-    uint64_t client; /* whose share of the queue it takes                        */
+    invit_options *options; /* what it says of them; solving adds the server's own          */
+    double limit;           /* seconds after which it is stopped whatever it asked for      */
+    bool watch;             /* record decisions and intermediate solutions for a viewer     */
+    plan plan;              /* routes to start from, and those that stay                    */
+    uint64_t client;        /* whose share of the queue it takes                            */
 } job_request;
 
 /* Instance and options of a job; `longest` are the seconds it may ask for. What was read before an error stays in *out:
@@ -24,6 +19,7 @@ typedef struct job_request {
 invit_status request_solve(const json_t *o, int64_t max_nodes, double longest, job_request *out,
                            invit_error *err);
 void job_request_destroy(job_request *q);
+uint64_t request_seed(const job_request *q);
 
 invit_status request_generate(const json_t *o, int64_t max_nodes, invit_instance **out, invit_error *err);
 /* The first instance of a file of any format, called `name` in messages. `capacity` (0: none) is for tables that have

@@ -3,7 +3,6 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/names.h"
-#include "base/options.h"
 #include "base/parallel.h"
 #include "serve/memory.h"
 #include "serve/solve.h"
@@ -214,7 +213,7 @@ static json_t *describe(const job *j, const invit_solution *s, const solve_figur
                         json_pack("{s:f, s:f, s:f}", "construct", found->seconds_construct, "improve",
                                   found->seconds_improve, "total", found->seconds_total));
     json_object_set_new(o, "model", model ? json_string(model) : json_null());
-    json_object_set_new(o, "seed", json_integer((json_int_t)q->seed));
+    json_object_set_new(o, "seed", json_integer((json_int_t)request_seed(q)));
     json_object_set_new(o, "cancelled", json_boolean(inv_flag_set(job_cancel_flag(j))));
     return o;
 }
@@ -255,31 +254,18 @@ static invit_status complete(const plan *p, const invit_instance *instance, solv
     return status;
 }
 
-/* The job's request in the library's options. */
+/* What the server decides, beside what the request says. */
 static invit_status set_options(const solve_context *c, const job_request *q, const invit_model *model,
-                                invit_problem problem, invit_options *o, invit_error *err)
+                                invit_problem problem, invit_error *err)
 {
-    char threads[32], seed[32], rollouts[32], seconds[32], iterations[32], temperature[32], stop_after[32];
+    char threads[32];
     snprintf(threads, sizeof threads, "%d", threads_of_a_job(c->options));
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)q->seed);
-    snprintf(rollouts, sizeof rollouts, "%d", q->rollouts);
-    snprintf(iterations, sizeof iterations, "%lld", (long long)q->iterations);
-    inv_number_text(q->temperature, temperature);
-    inv_number_text(q->stop_after, stop_after);
-    inv_number_text(q->plan.fixed ? 0 : q->time, seconds);
-    invit_status status = invit_options_set(o, "threads", threads, err);
-    if (status == INVIT_OK) status = invit_options_set(o, "seed", seed, err);
-    if (status == INVIT_OK && q->rollouts > 0) status = invit_options_set(o, "rollouts", rollouts, err);
-    if (status == INVIT_OK && q->temperature > 0)
-        status = invit_options_set(o, "temperature", temperature, err);
-    if (status == INVIT_OK && (q->time >= 0 || q->plan.fixed))
-        status = invit_options_set(o, "time", seconds, err);
-    if (status == INVIT_OK && q->iterations >= 0)
-        status = invit_options_set(o, "iterations", iterations, err);
-    if (status == INVIT_OK && q->stop_after > 0) status = invit_options_set(o, "stop-after", stop_after, err);
+    invit_status status = invit_options_set(q->options, "threads", threads, err);
+    if (status == INVIT_OK && q->plan.fixed) status = invit_options_set(q->options, "time", "0", err);
     if (status == INVIT_OK && !model)
-        status = invit_options_set(o, "construct", problem == INVIT_CVRP ? "savings" : "greedy", err);
-    invit_options_set_start(o, q->plan.start);
+        status =
+            invit_options_set(q->options, "construct", problem == INVIT_CVRP ? "savings" : "greedy", err);
+    invit_options_set_start(q->options, q->plan.start);
     return status;
 }
 
@@ -298,20 +284,19 @@ solve_outcome solve_job(const solve_context *c, job *j)
                  .steps = json_array()};
     invit_control control = {.progress = report_progress, .user = &w, .cancel = job_cancel_flag(j)};
     solve_figures found = {0};
-    invit_options *o = invit_options_create();
-    invit_status status = o ? set_options(c, q, model, problem, o, &out.error) : INVIT_ERR_MEMORY;
-    if (o) invit_options_set_control(o, &control);
-    if (o && model && q->watch && invit_instance_nodes(p) <= WATCHED_NODES) {
+    invit_options *o = q->options;
+    invit_status status = set_options(c, q, model, problem, &out.error);
+    invit_options_set_control(o, &control);
+    if (model && q->watch && invit_instance_nodes(p) <= WATCHED_NODES) {
         invit_model_summary m = invit_model_describe(model);
         w.views = m.views;
         w.narrow = narrowing(p);
         for (int32_t i = 0; i < m.views; i++) w.view[i] = m.view[i];
         invit_options_set_step(o, record_step, &w);
     }
-    if (o && q->watch) invit_options_set_better(o, show_solution, &w, true);
+    if (q->watch) invit_options_set_better(o, show_solution, &w, true);
     if (status == INVIT_OK) status = invit_solve(p, model, o, &out.solution, &out.error);
     if (status == INVIT_OK) found = figures_of(out.solution);
-    invit_options_destroy(o);
     flush_steps(&w);
     w.shown_at = -INFINITY; /* the last one is told in any case */
     if (status == INVIT_OK && q->watch && found.length < w.shown)
