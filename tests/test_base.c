@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/json_text.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/rng.h"
@@ -14,6 +15,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 
 static void normal_has_the_right_moments(void **state)
 {
@@ -134,12 +136,30 @@ static void sizes_have_a_limit(void **state)
     invit_instance_destroy(p);
 }
 
+/* What programs write between quotes reads back; what is not UTF-8 is marked. */
+static void text_becomes_json(void **state)
+{
+    (void)state;
+    const char *text = "a\"b\\c\n\t\x01 \xc3\xa4 \xf0\x9f\x9a\x9a \xe4.";
+    char quoted[128] = "\"", piece[INV_JSON_PIECE];
+    for (size_t at = 1; *text;) {
+        size_t n = inv_json_piece(&text, piece);
+        memcpy(quoted + at, piece, n);
+        at += n;
+        strcpy(quoted + at, *text ? "" : "\"");
+    }
+    json_t *read = json_loads(quoted, JSON_DECODE_ANY, NULL);
+    assert_string_equal(json_string_value(read), "a\"b\\c\n\t\x01 \xc3\xa4 \xf0\x9f\x9a\x9a \xef\xbf\xbd.");
+    json_decref(read);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(normal_has_the_right_moments),
         cmocka_unit_test(exponential_has_mean_one),
         cmocka_unit_test(below_is_even),
+        cmocka_unit_test(text_becomes_json),
         cmocka_unit_test(parallel_runs_every_member_once),
 #ifdef __GLIBC__
         cmocka_unit_test(threads_have_room),

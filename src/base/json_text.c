@@ -1,6 +1,8 @@
 #include "base/json_text.h"
 
-#include <stdbool.h>
+#include "base/text.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,4 +38,19 @@ char *inv_json_text(const json_t *json, size_t flags)
     }
     b.text[b.length] = 0;
     return b.text;
+}
+
+size_t inv_json_piece(const char **at, char piece[INV_JSON_PIECE])
+{
+    unsigned char c = (unsigned char)**at;
+    int length = inv_utf8_length(*at);
+    const char *from = *at;
+    *at += length ? length : 1;
+    if (c == '"' || c == '\\') return (size_t)snprintf(piece, INV_JSON_PIECE, "\\%c", c);
+    if (c == '\n') return (size_t)snprintf(piece, INV_JSON_PIECE, "\\n");
+    if (c == '\t') return (size_t)snprintf(piece, INV_JSON_PIECE, "\\t");
+    if (c < 0x20) return (size_t)snprintf(piece, INV_JSON_PIECE, "\\u%04x", c);
+    if (!length) return (size_t)snprintf(piece, INV_JSON_PIECE, "\\ufffd"); /* Latin-1, for example */
+    memcpy(piece, from, (size_t)length);
+    return (size_t)length;
 }

@@ -1,6 +1,6 @@
-#include "base/text.h"
 #include "cli/json.h"
 
+#include "base/json_text.h"
 #include "base/options.h"
 
 #include <inttypes.h>
@@ -18,23 +18,9 @@ cli_json cli_json_to(FILE *out)
 
 static void put_string(FILE *out, const char *text)
 {
+    char piece[INV_JSON_PIECE];
     fputc('"', out);
-    for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        int length = inv_utf8_length((const char *)s);
-        if (*s == '"' || *s == '\\')
-            fprintf(out, "\\%c", *s);
-        else if (*s == '\n')
-            fputs("\\n", out);
-        else if (*s == '\t')
-            fputs("\\t", out);
-        else if (*s < 0x20)
-            fprintf(out, "\\u%04x", *s);
-        else if (length)
-            fwrite(s, 1, (size_t)length, out);
-        else
-            fputs("\\ufffd", out); /* names in old files may be Latin-1 */
-        s += length ? length : 1;
-    }
+    while (*text) fwrite(piece, 1, inv_json_piece(&text, piece), out);
     fputc('"', out);
 }
 

@@ -2,6 +2,7 @@
  * "dialect": "semicolon bom"}. Member "table" of a problem, and how programs give and get it. */
 #include "problem/table_json.h"
 
+#include "base/json_text.h"
 #include "base/number.h"
 #include "problem/csv_columns.h"
 
@@ -181,16 +182,9 @@ invit_status inv_instance_set_table(invit_instance *p, const char *json, invit_e
 
 void inv_put_json_text(inv_outfile *f, const char *text)
 {
+    char piece[INV_JSON_PIECE];
     inv_outfile_puts(f, "\"");
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            inv_outfile_printf(f, "\\%c", c);
-        else if (c < 32)
-            inv_outfile_printf(f, "\\u%04x", c);
-        else
-            inv_outfile_write(f, text, 1);
-    }
+    while (*text) inv_outfile_write(f, piece, inv_json_piece(&text, piece));
     inv_outfile_puts(f, "\"");
 }
 

@@ -2,6 +2,7 @@
 #include "problem/write.h"
 
 #include "problem/drive.h"
+#include "problem/table_json.h"
 
 #include <math.h>
 
@@ -14,20 +15,6 @@ static void put_time(inv_outfile *f, const invit_instance *p, double time, char 
     inv_outfile_puts(f, inv_told_time(p, time, text));
     inv_outfile_puts(f, quote);
     inv_outfile_puts(f, end);
-}
-
-static void put_quoted(inv_outfile *f, const char *text)
-{
-    inv_outfile_puts(f, "\"");
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c == '"' || *c == '\\')
-            inv_outfile_printf(f, "\\%c", *c);
-        else if (*c < 32)
-            inv_outfile_printf(f, "\\u%04x", *c);
-        else
-            inv_outfile_write(f, c, 1);
-    }
-    inv_outfile_puts(f, "\"");
 }
 
 static void put_position(inv_outfile *f, double x, double y)
@@ -47,7 +34,7 @@ static void put_point(inv_outfile *f, const inv_drive *d, int32_t node, const in
     inv_outfile_printf(f, "},\"properties\":{\"node\":%d", node);
     if (invit_instance_label(p, node)) {
         inv_outfile_puts(f, ",\"id\":");
-        put_quoted(f, invit_instance_label(p, node));
+        inv_put_json_text(f, invit_instance_label(p, node));
     }
     if (at) inv_outfile_printf(f, ",\"route\":%d,\"order\":%d", route, order);
     if (p->demand) {
