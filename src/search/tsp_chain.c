@@ -54,6 +54,8 @@ typedef struct chain {
     _Atomic int64_t left; /* nodes in pieces not begun                    */
 } chain;
 
+#define CERTAIN 0.95 /* of what was gained in pieces, so much is left when cycles are joined */
+
 /* What was gained may shrink a little when cycles are joined: what is told must not be better than the truth. */
 static void report(chain *c, worker *w, int member)
 {
@@ -63,8 +65,8 @@ static void report(chain *c, worker *w, int member)
     for (int i = 0; i < c->s->o->threads; i++)
         gain += atomic_load_explicit(&c->workers[i].gain, memory_order_relaxed);
     kicks += w->kicks * c->s->o->threads;
-    bool certain = c->q.count == 1;
-    inv_tsp_tell(c->s, c->s->length - (certain ? gain : c->s->o->target > 0 ? 0 : 0.95 * gain), kicks);
+    if (c->q.count > 1) gain = c->s->o->target > 0 ? 0 : CERTAIN * gain;
+    inv_tsp_tell(c->s, c->s->length - gain, kicks);
 }
 
 /* Kicks spread evenly over the piece, in the order of the tour; `count` of them, or fewer when the time is up.
@@ -203,11 +205,12 @@ static void plan(chain *c, double closing)
     c->kicks = n;
     if (s->o->iterations >= 0) {
         int64_t left = s->o->iterations - s->kicks;
-        c->kicks = c->population ? (int64_t)(for_populations * (double)left) : left < n ? left : n;
+        if (left < n) c->kicks = left;
+        if (c->population) c->kicks = (int64_t)(for_populations * (double)left);
     } else if (isfinite(s->o->deadline)) {
         double now = inv_now(), left = s->o->deadline - closing - now;
         double rounds = floor(left * s->o->threads / (n * worth_a_round));
-        rounds = rounds < 1 ? 1 : rounds > MOST_ROUNDS ? MOST_ROUNDS : rounds;
+        rounds = fmax(1, fmin(rounds, MOST_ROUNDS));
         c->kicks = -1;
         c->until = now + (c->population ? for_populations * left : left / rounds);
     }
@@ -288,7 +291,8 @@ static invit_status settle(chain *c, int32_t size, invit_error *err)
 static int32_t population_piece(const chain *c)
 {
     int32_t share = c->s->p->n / (2 * c->s->o->threads);
-    return share > POPULATION_PIECE ? POPULATION_PIECE : share < SMALLEST_PIECE ? SMALLEST_PIECE : share;
+    if (share > POPULATION_PIECE) return POPULATION_PIECE;
+    return share < SMALLEST_PIECE ? SMALLEST_PIECE : share;
 }
 
 invit_status inv_tsp_chain(inv_tsp_search *s, invit_error *err)

@@ -103,7 +103,8 @@ static invit_status run(inv_tsp_search *s, const invit_instance *p, invit_error 
     size_t n = (size_t)p->n;
     int32_t *nodes = s->solution->nodes + s->solution->start[0];
     /* The search works on the caller's tour itself, unless somebody looks at that meanwhile. */
-    int32_t *own = s->o->on_solution ? malloc(n * sizeof *own) : NULL, *order = own ? own : nodes;
+    int32_t *own = s->o->on_solution ? malloc(n * sizeof *own) : NULL;
+    int32_t *order = own ? own : nodes;
     int32_t *name = malloc(n * sizeof *name), *number = NULL, *fixed = NULL;
     bool renamed = false;
     invit_instance numbered = {.problem = INVIT_TSP, .metric = p->metric, .n = p->n};

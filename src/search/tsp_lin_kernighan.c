@@ -124,7 +124,9 @@ void inv_lk_begin(inv_lk *lk)
     lk->journal_size = 0;
     lk->journalling = false;
     memset(lk->queued, 0, (size_t)lk->n);
-    lk->slack = lk->matrix ? -1 : lk->metric == INVIT_EUC_2D ? 0.5 : lk->metric == INVIT_EXACT ? 0 : -1;
+    lk->slack = -1;
+    if (!lk->matrix && lk->metric == INVIT_EUC_2D) lk->slack = 0.5;
+    if (!lk->matrix && lk->metric == INVIT_EXACT) lk->slack = 0;
     for (int32_t i = 0; i < lk->n; i++) {
         lk->tour.order[i] = i;
         for (int32_t j = 0; j < lk->k; j++) {
@@ -233,13 +235,13 @@ static bool extend(inv_lk *lk, double gain)
             inv_kopt_path(m, &path);
             known = true;
         }
-        int32_t p = tour->pos[c];
+        int32_t p = tour->pos[c], before = p == 0 ? lk->n - 1 : p - 1, after = p + 1 == lk->n ? 0 : p + 1;
         int role = path.role[inv_kopt_before(m, p)];
         for (int side = 0; side < 2; side++) {
             bool closes = inv_path_goes_on(&path, role, side == 1);
             if (!closes && k + 1 > OPEN_DEPTH) continue;
-            int32_t cut = side == 0 ? p : (p == 0 ? lk->n - 1 : p - 1);
-            int32_t d = tour->order[side == 1 ? cut : (p + 1 == lk->n ? 0 : p + 1)];
+            int32_t cut = side == 0 ? p : before;
+            int32_t d = tour->order[side == 0 ? after : before];
             if (already_out(m, cut) || is_fixed(lk, c, d)) continue;
             double open_gain = g + tour_edge(lk, c, d);
             if (closes) {

@@ -84,7 +84,7 @@ static void select_nodes(const double *xy, int32_t *member, int32_t from, int32_
     while (to - from > 1) {
         double a = xy[2 * (size_t)member[from]], b = xy[2 * (size_t)member[from + (to - from) / 2]];
         double c = xy[2 * (size_t)member[to - 1]];
-        double pivot = a < b ? (b < c ? b : (a < c ? c : a)) : (a < c ? a : (b < c ? c : b));
+        double pivot = fmax(fmin(a, b), fmin(fmax(a, b), c)); /* the one in the middle */
         int32_t i = from, j = to - 1;
         while (i <= j) {
             while (xy[2 * (size_t)member[i]] < pivot) i++;
@@ -302,7 +302,8 @@ void inv_pieces_tie(const inv_pieces *q, int32_t i, int32_t *mate, int32_t *outs
         if (linked(q, v, u) && !is_fixed(q, v, u)) continue;
         mate[j] = next;
         mate[next] = j;
-        int32_t before = node[j == 0 ? count - 1 : j - 1], after = node[next + 1 == count ? 0 : next + 1];
+        int32_t before = node[j == 0 ? count - 1 : j - 1];
+        int32_t after = node[next + 1 == count ? 0 : next + 1];
         outside[j] = q->link[v][0] == before ? q->link[v][1] : q->link[v][0];
         outside[next] = q->link[u][0] == after ? q->link[u][1] : q->link[u][0];
     }

@@ -78,8 +78,10 @@ static int run_through(const inv_kopt *m, const uint8_t *place, int end, int las
         int edge = end >> 1, r = place[edge];
         bool forward = end != m->first[edge];
         if (!forward) r = r == 0 ? k - 1 : r - 1;
-        out->role[r + 1] = path ? (forward ? INV_FORWARD : INV_BACKWARD) : INV_ELSEWHERE;
-        end = forward ? m->first[m->rank[r + 1 == k ? 0 : r + 1]] : m->first[m->rank[r]] ^ 1;
+        int next = r + 1 == k ? 0 : r + 1;
+        out->role[r + 1] = forward ? INV_FORWARD : INV_BACKWARD;
+        if (!path) out->role[r + 1] = INV_ELSEWHERE;
+        end = forward ? m->first[m->rank[next]] : m->first[m->rank[r]] ^ 1;
         pieces++;
         if (end == last) break;
         end = mate_of(end, k, INV_SEQUENTIAL);
@@ -124,7 +126,8 @@ bool inv_kopt_apply(const inv_kopt *m, inv_join join, inv_tour *tour, int32_t li
     while (list[at].number != longest) at++;
     bool turn = list[at].backward;
     for (int i = 0; i < k - 1; i++) {
-        at = turn ? (at == 0 ? k - 1 : at - 1) : (at + 1 == k ? 0 : at + 1);
+        int before = at == 0 ? k - 1 : at - 1, after = at + 1 == k ? 0 : at + 1;
+        at = turn ? before : after;
         turned[i] = (piece){list[at].number, list[at].backward != turn};
     }
 
@@ -175,8 +178,10 @@ bool inv_kopt_apply(const inv_kopt *m, inv_join join, inv_tour *tour, int32_t li
 void inv_kopt_inverse(const int32_t *t, int k, inv_join join, const inv_tour *tour, inv_kopt *back)
 {
     int32_t u[2 * INV_MAX_OPT];
-    for (int i = 0; i < 2 * k; i++)
-        u[i] = join == INV_BRIDGE ? t[bridge_inverse[i]] : t[i + 1 == 2 * k ? 0 : i + 1];
+    for (int i = 0; i < 2 * k; i++) {
+        int next = i + 1 == 2 * k ? 0 : i + 1;
+        u[i] = t[join == INV_BRIDGE ? bridge_inverse[i] : next];
+    }
     back->k = 0;
     for (int i = 0; i < k; i++) inv_kopt_cut(back, tour, u[2 * i], u[2 * i + 1]);
 }
