@@ -1,4 +1,4 @@
-/* invit serve: the page and the JSON API over HTTP. Uses the public library interface only.
+/* invit serve: the page and the JSON API over HTTP. Uses the public interface of the libraries, and base.
  *
  *   server.c       starting, listening, stopping
  *   http.c         requests in, answers out: routing, limits, the shared secret

@@ -22,7 +22,7 @@ json_t *wire_write_stops(const invit_instance *p, const invit_solution *s);
  * a character. */
 json_t *wire_text(const char *message);
 
-/* Refuses members of other names, which are mostly slips of the pen. `names` is a list like "time rollouts
+/* Refuses members of other names, so that typos are noticed. `names` is a list like "time rollouts
  * seed". */
 invit_status wire_only(const json_t *object, const char *names, invit_error *err);
 /* Reads a member with a check of its kind and range; the default when it is absent. */
