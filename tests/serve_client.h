@@ -164,4 +164,25 @@ UNUSED static long resident(void)
     return pages * sysconf(_SC_PAGESIZE);
 }
 
+/* A server with narrow limits, for a group of tests. */
+UNUSED static int set_up(void **state)
+{
+    serve_options o;
+    serve_options_init(&o);
+    o.max_body = 100000;
+    o.max_nodes = 500;
+    o.sync_nodes = 100;
+    o.queue = 2;
+    o.max_time = 30;
+    o.idle_timeout = 2;
+    *state = start(&o);
+    return 0;
+}
+
+UNUSED static int tear_down(void **state)
+{
+    finish(*state);
+    return 0;
+}
+
 #endif
