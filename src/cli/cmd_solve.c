@@ -355,7 +355,8 @@ static invit_status solve_one(session *s, const invit_instance *p, invit_format 
 /* What there can be only one of: a file of many instances needs --index for it. */
 static const char *single(const session *s)
 {
-    return s->trace ? "--trace" : s->v->start ? "--start" : cli_outputs_single(&s->outputs);
+    if (s->trace) return "--trace";
+    return s->v->start ? "--start" : cli_outputs_single(&s->outputs);
 }
 
 /* Called with the first instance read: a second one is not wanted. */

@@ -4,7 +4,6 @@
 #include "problem/drive.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Where the text of an element is shown as HTML, as KML's descriptions are, it is escaped once more. */
 static void put_text(inv_outfile *f, const char *text, bool html)
@@ -12,8 +11,12 @@ static void put_text(inv_outfile *f, const char *text, bool html)
     char piece[2] = "";
     for (; *text; text++) {
         piece[0] = *text;
-        if (html && strchr("<>&", *text))
-            inv_outfile_puts(f, *text == '<' ? "&amp;lt;" : *text == '>' ? "&amp;gt;" : "&amp;amp;");
+        if (html && *text == '<')
+            inv_outfile_puts(f, "&amp;lt;");
+        else if (html && *text == '>')
+            inv_outfile_puts(f, "&amp;gt;");
+        else if (html && *text == '&')
+            inv_outfile_puts(f, "&amp;amp;");
         else
             inv_put_xml(f, piece);
     }

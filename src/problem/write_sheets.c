@@ -292,7 +292,10 @@ static void put_row(inv_outfile *f, const inv_drive *d, int32_t i)
         inv_outfile_printf(f, "<td class=t>%s</td>", time_of(p, i > 0 ? at->arrival : at->departure, text));
     }
     inv_outfile_puts(f, "<td>");
-    inv_outfile_puts(f, visit ? "<strong>" : i == 0 ? "Start: " : "Back: ");
+    if (visit)
+        inv_outfile_puts(f, "<strong>");
+    else
+        inv_outfile_puts(f, i == 0 ? "Start: " : "Back: ");
     inv_put_xml(f, inv_stop_name(p, at->node, text));
     if (visit) inv_outfile_puts(f, "</strong>");
     if (visit || i == 0) put_details(f, p, at->node);

@@ -59,7 +59,8 @@ static inline int32_t inv_leaf_of(const inv_kd_tree *t, int32_t position)
 /* Squared, 0 inside. */
 static inline double inv_box_distance(const inv_box *b, const double at[2])
 {
-    double dx = at[0] < b->low[0] ? b->low[0] - at[0] : 0, dy = at[1] < b->low[1] ? b->low[1] - at[1] : 0;
+    double dx = at[0] < b->low[0] ? b->low[0] - at[0] : 0;
+    double dy = at[1] < b->low[1] ? b->low[1] - at[1] : 0;
     if (at[0] > b->high[0]) dx = at[0] - b->high[0];
     if (at[1] > b->high[1]) dy = at[1] - b->high[1];
     return dx * dx + dy * dy;
