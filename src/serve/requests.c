@@ -33,7 +33,7 @@ enum { MOST_ROLLOUTS = 1024 }; /* of a request: each has memory of its own      
  * allows less says so here. */
 typedef struct offered {
     const char *name;
-    double most; /* INFINITY: as the table says */
+    double most; /* INFINITY: as the table says, and as far as JSON integers go */
 } offered;
 
 /* Finds the row after *i that is offered: what it is called in JSON, where words are joined by _, and the most that is
@@ -41,7 +41,7 @@ typedef struct offered {
 static bool next_row(int *i, double longest, invit_option *row, char key[32], double *most)
 {
     const offered rows[] = {{"time", longest},           {"iterations", INFINITY},  {"stop-after", longest},
-                            {"rollouts", MOST_ROLLOUTS}, {"temperature", INFINITY}, {"seed", INT64_MAX}};
+                            {"rollouts", MOST_ROLLOUTS}, {"temperature", INFINITY}, {"seed", INFINITY}};
     while (invit_options_row(NULL, ++*i, row, sizeof *row))
         for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
             if (strcmp(row->name, rows[k].name) != 0) continue;
