@@ -297,6 +297,9 @@ solve_outcome solve_job(const solve_context *c, job *j)
     if (q->watch) invit_options_set_better(o, show_solution, &w, true);
     if (status == INVIT_OK) status = invit_solve(p, model, o, &out.solution, &out.error);
     if (status == INVIT_OK) found = figures_of(out.solution);
+    invit_options_set_control(o, NULL); /* the request outlives the watcher */
+    invit_options_set_step(o, NULL, NULL);
+    invit_options_set_better(o, NULL, NULL, false);
     flush_steps(&w);
     w.shown_at = -INFINITY; /* the last one is told in any case */
     if (status == INVIT_OK && q->watch && found.length < w.shown)
