@@ -67,10 +67,10 @@ static void remove_leftovers(const char *final)
     DIR *dir = folder ? opendir(folder) : NULL;
     for (struct dirent *e; dir && (e = readdir(dir));) {
         long pid;
-        int number;
-        if (strncmp(e->d_name, base, length) != 0 ||
-            sscanf(e->d_name + length, ".partial-%ld-%d", &pid, &number) != 2)
-            continue;
+        int number, end = 0;
+        if (strncmp(e->d_name, base, length) != 0) continue;
+        const char *rest = e->d_name + length;
+        if (sscanf(rest, ".partial-%ld-%d%n", &pid, &number, &end) != 2 || rest[end] || pid < 1) continue;
         if (kill((pid_t)pid, 0) != 0 && errno == ESRCH) unlinkat(dirfd(dir), e->d_name, 0);
     }
     if (dir) closedir(dir);
@@ -97,7 +97,6 @@ static bool open_nameless(inv_outfile *f, mode_t mode)
 static invit_status open_named(inv_outfile *f, mode_t mode, invit_error *err)
 {
     size_t room = strlen(f->final) + 64;
-    remove_leftovers(f->final);
     f->temporary = malloc(room);
     if (!f->temporary) return inv_no_memory(err, room);
     for (int i = 0; i < 1000; i++) {
@@ -170,6 +169,7 @@ invit_status inv_outfile_open(const char *path, inv_outfile **out, invit_error *
         bool exists = stat(path, &info) == 0;
         mode_t mode = exists ? info.st_mode & 0777 : 0666;
         INV_TRY(resolve(f, path, exists, err));
+        remove_leftovers(f->final);
         if (!open_nameless(f, mode)) INV_TRY(open_named(f, mode, err));
     }
     *out = f;
