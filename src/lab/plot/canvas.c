@@ -95,8 +95,11 @@ static invit_status cairo_failed(const inv_page *page, cairo_status_t status, in
                     "%s: cannot draw: %s", page->path, cairo_status_to_string(status));
 }
 
+/* cairo passes over some allocations that fail, and a line, a rectangle or an order of colours is missing then. What
+ * stays of them is errno, since nothing that succeeds sets it. */
 static invit_status draw(const inv_page *page, int fd, invit_error *err)
 {
+    errno = 0;
     const char *dot = strrchr(page->path, '.');
     bool svg = dot && strcasecmp(dot, ".svg") == 0, pdf = dot && strcasecmp(dot, ".pdf") == 0;
     inv_canvas c = {.vector = svg || pdf};
@@ -121,6 +124,7 @@ static invit_status draw(const inv_page *page, int fd, invit_error *err)
     cairo_surface_finish(c.surface);
     if (drawn == CAIRO_STATUS_SUCCESS) drawn = cairo_surface_status(c.surface);
     cairo_surface_destroy(c.surface);
+    if (drawn == CAIRO_STATUS_SUCCESS && errno == ENOMEM) drawn = CAIRO_STATUS_NO_MEMORY;
     if (status == INVIT_OK && drawn != CAIRO_STATUS_SUCCESS) status = cairo_failed(page, drawn, err);
     return status;
 }
