@@ -137,6 +137,7 @@ static void leftovers_of_the_dead_are_removed(void **state)
     touch("a.partial-%d-0", alive);
     touch("a.partial-%d-0.bak", dead);
     touch("b.partial-%d-0", dead);
+    touch("a", 0);
     inv_outfile *f;
     assert_int_equal(inv_outfile_open(in_directory("a"), &f, NULL), INVIT_OK);
     inv_outfile_puts(f, "new");
