@@ -23,7 +23,8 @@ static inline void fuzz_look_at(const invit_instance *p)
     }
 }
 
-static inline void fuzz_reader(inv_read_fn *read, const uint8_t *data, size_t size)
+static inline void fuzz_reader(inv_read_fn *read, void (*look)(const invit_instance *), const uint8_t *data,
+                               size_t size)
 {
     inv_text t;
     inv_read_state state = {0};
@@ -37,7 +38,7 @@ static inline void fuzz_reader(inv_read_fn *read, const uint8_t *data, size_t si
         invit_status status = read(&t, &state, &p, &err);
         if (status != INVIT_OK && (p || !err.message[0])) abort();
         if (status != INVIT_OK || !p) break;
-        fuzz_look_at(p);
+        look(p);
         invit_instance_destroy(p);
         state.index++;
     }
@@ -48,7 +49,7 @@ static inline void fuzz_reader(inv_read_fn *read, const uint8_t *data, size_t si
     int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);                                            \
     int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)                                             \
     {                                                                                                        \
-        fuzz_reader(read, data, size);                                                                       \
+        fuzz_reader(read, fuzz_look_at, data, size);                                                         \
         return 0;                                                                                            \
     }
 

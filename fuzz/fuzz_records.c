@@ -3,19 +3,14 @@
 #include "invit_lab.h"
 #include "lab/eval/eval_journal.h"
 #include "lab/eval/eval_known.h"
+#include "file.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-static char path[64];
 
 static void look_at(const uint8_t *data, size_t size, int kind)
 {
-    FILE *f = fopen(path, "wb");
-    if (!f || fwrite(data, 1, size, f) != size || fclose(f) != 0) abort();
+    const char *path = fuzz_file(data, size);
     invit_error err = {.message = ""};
     invit_status status;
     if (kind == 0) {
@@ -44,8 +39,6 @@ static void look_at(const uint8_t *data, size_t size, int kind)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (!path[0]) snprintf(path, sizeof path, "/tmp/invit-fuzz-%d", (int)getpid());
     if (size > 0) look_at(data + 1, size - 1, data[0] % 3);
-    unlink(path);
     return 0;
 }

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -57,39 +58,68 @@ static void look_at(const char *answer, ssize_t length)
     if (status < 100 || status > 505 || status == 500) abort();
 }
 
+/* Every job has the same id, which requests of the corpus know. */
+ssize_t getrandom(void *bytes, size_t count, unsigned flags)
+{
+    static const unsigned char half[] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef};
+    (void)flags;
+    for (size_t i = 0; i < count; i++) ((unsigned char *)bytes)[i] = half[i % sizeof half];
+    return (ssize_t)count;
+}
+
+/* The server and its daemon, made once. */
+static struct MHD_Daemon *start(server *s)
+{
+    static serve_options o;
+    invit_error err;
+    serve_options_init(&o);
+    o.workers = 0; /* nobody solves: jobs wait until they are cancelled */
+    o.keep = 1;
+    o.max_body = ROOM / 2;
+    o.max_nodes = 50;
+    if (server_init(s, &o, &err) != INVIT_OK) abort();
+    struct MHD_Daemon *daemon =
+        MHD_start_daemon(MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL, serve_handle, s,
+                         MHD_OPTION_NOTIFY_COMPLETED, serve_completed, NULL, MHD_OPTION_END);
+    if (!daemon) abort();
+    return daemon;
+}
+
+static unsigned open_connections(struct MHD_Daemon *daemon)
+{
+    return MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections;
+}
+
+/* The most polls that a request takes to be read and answered, to notice that its job has ended, and to be closed. */
+enum { ANSWERED = 12, WOKEN = 4, CLOSED = 40 };
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char text[ROOM + 1];
-    static serve_options o;
     static server s;
+    static struct MHD_Daemon *daemon;
     if (size < 1) return 0;
-    if (!s.pool) {
-        invit_error err;
-        serve_options_init(&o);
-        o.workers = 0; /* nobody solves: jobs wait until they are cancelled below */
-        o.keep = 1;
-        o.max_body = ROOM / 2;
-        o.max_nodes = 1000;
-        if (server_init(&s, &o, &err) != INVIT_OK) abort();
-    }
-    struct MHD_Daemon *daemon =
-        MHD_start_daemon(MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL, serve_handle, &s,
-                         MHD_OPTION_NOTIFY_COMPLETED, serve_completed, NULL, MHD_OPTION_END);
+    if (!daemon) daemon = start(&s);
     int pair[2];
-    if (!daemon || socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) abort();
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) abort();
     struct sockaddr_in from = {.sin_family = AF_INET};
     size_t length = compose(data, size, text);
     if (send(pair[0], text, length, MSG_NOSIGNAL) < 0) abort();
     shutdown(pair[0], SHUT_WR);
     if (MHD_add_connection(daemon, pair[1], (struct sockaddr *)&from, sizeof from) != MHD_YES) abort();
-    for (int i = 0; i < 12; i++) poll_once(daemon);
+    for (int i = 0; i < ANSWERED && open_connections(daemon) > 0; i++) poll_once(daemon);
     job_pool_cancel(s.pool); /* wakes whoever waits for a job */
-    for (int i = 0; i < 4; i++) poll_once(daemon);
+    for (int i = 0; i < WOKEN && open_connections(daemon) > 0; i++) poll_once(daemon);
     ssize_t got = recv(pair[0], text, ROOM, MSG_DONTWAIT);
     text[got > 0 ? got : 0] = 0;
     look_at(text, got);
-    MHD_stop_daemon(daemon);
     close(pair[0]);
+    for (int i = 0; i < CLOSED && open_connections(daemon) > 0; i++) {
+        job_pool_cancel(s.pool); /* of requests that followed in the same text */
+        poll_once(daemon);
+    }
+    while (job_pool_forget_oldest(s.pool)) continue;
+    if (open_connections(daemon) > 0 || s.requests != 0 || s.budget.used != 0) abort();
     return 0;
 }

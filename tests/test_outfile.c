@@ -111,6 +111,44 @@ static void links_and_modes_survive(void **state)
     assert_int_equal(info.st_size, 3);
 }
 
+static void touch(const char *format, int pid)
+{
+    char name[64];
+    snprintf(name, sizeof name, format, pid);
+    int fd = open(in_directory(name), O_WRONLY | O_CREAT, 0600);
+    assert_true(fd >= 0);
+    close(fd);
+}
+
+static bool is_there(const char *format, int pid)
+{
+    char name[64];
+    snprintf(name, sizeof name, format, pid);
+    return access(in_directory(name), F_OK) == 0;
+}
+
+/* A process that is killed between giving the file a name and renaming it leaves it under the first one. */
+static void leftovers_of_the_dead_are_removed(void **state)
+{
+    int dead = fork(), alive = (int)getpid();
+    if (dead == 0) _exit(0);
+    assert_int_equal(waitpid(dead, NULL, 0), dead);
+    touch("a.partial-%d-0", dead);
+    touch("a.partial-%d-0", alive);
+    touch("a.partial-%d-0.bak", dead);
+    touch("b.partial-%d-0", dead);
+    touch("a", 0);
+    inv_outfile *f;
+    assert_int_equal(inv_outfile_open(in_directory("a"), &f, NULL), INVIT_OK);
+    inv_outfile_puts(f, "new");
+    assert_int_equal(inv_outfile_close(f, NULL), INVIT_OK);
+    assert_false(is_there("a.partial-%d-0", dead));
+    assert_true(is_there("a.partial-%d-0", alive)); /* it may be writing now */
+    assert_true(is_there("a.partial-%d-0.bak", dead));
+    assert_true(is_there("b.partial-%d-0", dead));
+    (void)state;
+}
+
 static void large_output_is_whole(void **state)
 {
     (void)state;
@@ -258,6 +296,7 @@ int main(void)
         WITH_DIRECTORY(appears_only_when_closed),
         WITH_DIRECTORY(abandoned_output_leaves_the_old_file),
         WITH_DIRECTORY(links_and_modes_survive),
+        WITH_DIRECTORY(leftovers_of_the_dead_are_removed),
         WITH_DIRECTORY(large_output_is_whole),
         cmocka_unit_test(a_full_disk_is_an_error),
         WITH_DIRECTORY(a_disk_that_fills_up_leaves_nothing),

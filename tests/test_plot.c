@@ -158,6 +158,8 @@ static void traces_and_runs(void **state)
     write_text(trace, "0,100\n");
     assert_int_equal(invit_plot_traces(traces, 1, in_folder("t.svg"), NULL, &err), INVIT_OK);
     assert_false(contains(in_folder("t.svg"), "nan"));
+    write_text(trace, "1,1000\n5,50\n20,1e40\n"); /* larger than a tick's whole number can be */
+    assert_int_equal(invit_plot_traces(traces, 1, in_folder("t.svg"), NULL, &err), INVIT_OK);
     write_text(trace, "seconds,length\n1,ten\n");
     assert_int_equal(invit_plot_traces(traces, 1, in_folder("t.svg"), NULL, &err), INVIT_ERR_INPUT);
     assert_non_null(strstr(err.message, "t.csv:2"));

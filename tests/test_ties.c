@@ -9,8 +9,10 @@
 #include "invit.h"
 #include "problem/problem.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/time.h>
 
 enum { N = 40000, PATTERNS = 5 };
 /* Quadratic work takes minutes at this size; what is asked for here is a second. Far above what a busy machine or a
@@ -39,8 +41,29 @@ static void place(int pattern, int i, double *at)
     }
 }
 
+static volatile int cancel;
+
+static void set_cancel(int number)
+{
+    (void)number;
+    cancel = 1;
+}
+
+/* An hour is allowed, and after a tenth of a second the caller changes its mind. */
+static void cancel_soon(invit_options *o)
+{
+    invit_control control = {.cancel = &cancel};
+    invit_error err;
+    cancel = 0;
+    invit_options_set_control(o, &control);
+    assert_int_equal(invit_options_set(o, "time", "3600", &err), INVIT_OK);
+    signal(SIGALRM, set_cancel);
+    assert_int_equal(setitimer(ITIMER_REAL, &(struct itimerval){.it_value.tv_usec = 100000}, NULL), 0);
+}
+
+/* time_limit NULL: until it is cancelled. */
 static void solve_in_time(invit_problem problem, const char *construct, const char *improve,
-                          const invit_model *model)
+                          const char *time_limit, const invit_model *model)
 {
     for (int pattern = 0; pattern < PATTERNS; pattern++) {
         invit_error err = {0};
@@ -61,7 +84,10 @@ static void solve_in_time(invit_problem problem, const char *construct, const ch
         assert_non_null(o);
         assert_int_equal(invit_options_set(o, "construct", construct, &err), INVIT_OK);
         assert_int_equal(invit_options_set(o, "improve", improve, &err), INVIT_OK);
-        assert_int_equal(invit_options_set(o, "time", "0.05", &err), INVIT_OK);
+        if (time_limit)
+            assert_int_equal(invit_options_set(o, "time", time_limit, &err), INVIT_OK);
+        else
+            cancel_soon(o);
         double begun = inv_now();
         status = invit_solve(p, model, o, &s, &err);
         double seconds = inv_now() - begun;
@@ -83,7 +109,7 @@ static void every_way(invit_problem problem, const char *const construct[4], con
     invit_model *model = NULL;
     assert_int_equal(invit_model_load(weights, &model, &err), INVIT_OK);
     for (int c = 0; c < 4; c++)
-        for (int i = 0; i < 3; i++) solve_in_time(problem, construct[c], improve[i], model);
+        for (int i = 0; i < 3; i++) solve_in_time(problem, construct[c], improve[i], "0.05", model);
     invit_model_destroy(model);
 }
 
@@ -101,8 +127,33 @@ static void routes_of_ties(void **state)
               TEST_DATA "/golden/cvrp-tiny.weights.safetensors");
 }
 
+/* Without a limit it is the number of steps that keeps it short. */
+static void constructions_end_without_a_limit(void **state)
+{
+    (void)state;
+    for (int c = 0; c < 3; c++) {
+        solve_in_time(INVIT_TSP, (const char *const[]){"greedy", "nearest", "space-filling"}[c], "search",
+                      "0", NULL);
+        solve_in_time(INVIT_CVRP, (const char *const[]){"savings", "nearest", "space-filling"}[c], "search",
+                      "0", NULL);
+    }
+}
+
+static void cancelling_is_heeded(void **state)
+{
+    (void)state;
+    for (int c = 0; c < 3; c++) {
+        solve_in_time(INVIT_TSP, (const char *const[]){"greedy", "nearest", "space-filling"}[c], "search",
+                      NULL, NULL);
+        solve_in_time(INVIT_CVRP, (const char *const[]){"savings", "nearest", "space-filling"}[c], "search",
+                      NULL, NULL);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(tours_of_ties), cmocka_unit_test(routes_of_ties)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(tours_of_ties), cmocka_unit_test(routes_of_ties),
+                                       cmocka_unit_test(constructions_end_without_a_limit),
+                                       cmocka_unit_test(cancelling_is_heeded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,8 @@ struct inv_outfile {
     char *path;      /* what messages call it                                    */
     char *final;     /* where it goes in the end (symbolic links followed), NULL when written directly */
     char *temporary; /* where it is until then, or NULL while it has no name     */
+    bool replaces;   /* there was a file at `final` when this one was opened     */
+    bool placed;     /* it is at `final` now                                     */
     int failed;      /* errno of the first write that failed, 0 while all is well */
     char **text;     /* memory instead of a file: where it goes when it is complete, or NULL */
     size_t *size;    /* likewise its length; may be NULL                         */
@@ -67,10 +69,10 @@ static void remove_leftovers(const char *final)
     DIR *dir = folder ? opendir(folder) : NULL;
     for (struct dirent *e; dir && (e = readdir(dir));) {
         long pid;
-        int number;
-        if (strncmp(e->d_name, base, length) != 0 ||
-            sscanf(e->d_name + length, ".partial-%ld-%d", &pid, &number) != 2)
-            continue;
+        int number, end = 0;
+        if (strncmp(e->d_name, base, length) != 0) continue;
+        const char *rest = e->d_name + length;
+        if (sscanf(rest, ".partial-%ld-%d%n", &pid, &number, &end) != 2 || rest[end] || pid < 1) continue;
         if (kill((pid_t)pid, 0) != 0 && errno == ESRCH) unlinkat(dirfd(dir), e->d_name, 0);
     }
     if (dir) closedir(dir);
@@ -115,15 +117,20 @@ static invit_status open_named(inv_outfile *f, mode_t mode, invit_error *err)
     return INVIT_OK;
 }
 
-/* Gives the finished file a name beside `final`, from where it is renamed. */
+/* Gives the finished file its name, or, where a file has that already, one beside it, from where it is renamed. */
 static invit_status give_name(inv_outfile *f, invit_error *err)
 {
     char from[64];
     size_t room = strlen(f->final) + 64;
     int linked = -1;
+    snprintf(from, sizeof from, "/proc/self/fd/%d", f->fd);
+    if (!f->replaces) {
+        f->placed = linkat(AT_FDCWD, from, AT_FDCWD, f->final, AT_SYMLINK_FOLLOW) == 0;
+        if (f->placed) return INVIT_OK;
+        if (errno != EEXIST) return fail(f, "put in place", errno, err);
+    }
     f->temporary = malloc(room);
     if (!f->temporary) return inv_no_memory(err, room);
-    snprintf(from, sizeof from, "/proc/self/fd/%d", f->fd);
     for (int i = 0; i < 1000 && linked != 0; i++) {
         name_beside(f->final, i, f->temporary, room);
         linked = linkat(AT_FDCWD, from, AT_FDCWD, f->temporary, AT_SYMLINK_FOLLOW);
@@ -167,9 +174,10 @@ invit_status inv_outfile_open(const char *path, inv_outfile **out, invit_error *
         if (f->fd < 0) INV_TRY(fail(f, "open for writing", errno, err));
         f->own_fd = true;
     } else {
-        bool exists = stat(path, &info) == 0;
+        bool exists = f->replaces = stat(path, &info) == 0;
         mode_t mode = exists ? info.st_mode & 0777 : 0666;
         INV_TRY(resolve(f, path, exists, err));
+        if (exists) remove_leftovers(f->final);
         if (!open_nameless(f, mode)) INV_TRY(open_named(f, mode, err));
     }
     *out = f;
@@ -316,7 +324,7 @@ invit_status inv_outfile_close(inv_outfile *f, invit_error *err)
         if (close(fd) != 0) INV_TRY(fail(f, "write", errno, err));
     }
     if (f->final) {
-        if (rename(f->temporary, f->final) != 0) INV_TRY(fail(f, "put in place", errno, err));
+        if (!f->placed && rename(f->temporary, f->final) != 0) INV_TRY(fail(f, "put in place", errno, err));
         sync_directory(f->final);
     }
     if (f->text) {
@@ -326,6 +334,7 @@ invit_status inv_outfile_close(inv_outfile *f, invit_error *err)
     }
 done:
     if (status != INVIT_OK && f->temporary) unlink(f->temporary);
+    if (status != INVIT_OK && f->placed) unlink(f->final);
     destroy(f);
     return status;
 }

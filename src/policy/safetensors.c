@@ -268,19 +268,21 @@ const inv_array *inv_safetensors_find(const inv_safetensors *s, const char *name
 
 /* ---- writing ------------------------------------------------------------------------------------------- */
 
-static json_t *make_header(const inv_array *array, int32_t count, const json_t *metadata)
+/* NULL when there is no memory for all of it. */
+static json_t *make_header(const inv_array *array, int32_t count, json_t *metadata)
 {
     json_t *header = json_object();
-    if (metadata && json_object_set_new(header, "__metadata__", json_deep_copy(metadata)) != 0) goto fail;
+    if (metadata && json_object_set(header, "__metadata__", metadata) != 0) goto fail;
     int64_t at = 0;
     for (int32_t i = 0; i < count; i++) {
         const inv_array *a = &array[i];
         int64_t end = at + a->count * dtypes[a->dtype].bytes;
         json_t *shape = json_array();
-        for (int32_t r = 0; r < a->rank; r++) json_array_append_new(shape, json_integer(a->shape[r]));
+        int lost = 0;
+        for (int32_t r = 0; r < a->rank; r++) lost |= json_array_append_new(shape, json_integer(a->shape[r]));
         json_t *entry = json_pack("{s:s, s:o, s:[I, I]}", "dtype", dtypes[a->dtype].name, "shape", shape,
                                   "data_offsets", (json_int_t)at, (json_int_t)end);
-        if (!entry || json_object_set_new(header, a->name, entry) != 0) goto fail;
+        if (json_object_set_new(header, a->name, entry) != 0 || lost) goto fail;
         at = end;
     }
     return header;
@@ -305,8 +307,8 @@ static void write_array(inv_outfile *f, const inv_array *a)
     }
 }
 
-invit_status inv_safetensors_write(const char *path, const inv_array *array, int32_t count,
-                                   const json_t *metadata, invit_error *err)
+invit_status inv_safetensors_write(const char *path, const inv_array *array, int32_t count, json_t *metadata,
+                                   invit_error *err)
 {
     invit_status status = INVIT_OK;
     inv_outfile *f = NULL;

@@ -46,7 +46,7 @@ invit_status inv_array_ints(const inv_array *a, int64_t *out, invit_error *err);
 
 /* Writes beside `path`, syncs, and renames over it: a reader sees the old file or the new one, whole. Arrays
  * of dtype F32, F16 and BF16 are given as float, I64 as int64_t, F64 as double. */
-invit_status inv_safetensors_write(const char *path, const inv_array *array, int32_t count,
-                                   const json_t *metadata, invit_error *err);
+invit_status inv_safetensors_write(const char *path, const inv_array *array, int32_t count, json_t *metadata,
+                                   invit_error *err);
 
 #endif

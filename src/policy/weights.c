@@ -117,22 +117,24 @@ json_t *inv_config_to_metadata(const inv_config *c)
 {
     char text[16 * INV_MAX_VIEWS + 16];
     json_t *m = json_object();
-    json_object_set_new(m, "problem", json_string(inv_problem_name(c->problem)));
+    int lost = json_object_set_new(m, "problem", json_string(inv_problem_name(c->problem)));
     for (size_t i = 0; i < NUMBERS; i++) {
         snprintf(text, sizeof text, "%d", *(const int32_t *)((const char *)c + numbers[i].offset));
-        json_object_set_new(m, numbers[i].key, json_string(text));
+        lost |= json_object_set_new(m, numbers[i].key, json_string(text));
     }
     int n = snprintf(text, sizeof text, "[");
     for (int32_t i = 0; i < c->state_views; i++)
         n += snprintf(text + n, sizeof text - (size_t)n, "%s%d", i ? ", " : "", c->state_k[i]);
     snprintf(text + n, sizeof text - (size_t)n, "]");
-    json_object_set_new(m, "state_k", json_string(text));
-    json_object_set_new(m, "invariant", json_string(c->invariant ? "True" : "False"));
+    lost |= json_object_set_new(m, "state_k", json_string(text));
+    lost |= json_object_set_new(m, "invariant", json_string(c->invariant ? "True" : "False"));
     if (c->canonical_frame) {
-        json_object_set_new(m, "canonical_frame", json_string("True"));
-        json_object_set_new(m, "turned", json_string("True")); /* for version 0.1, which reads only this */
+        lost |= json_object_set_new(m, "canonical_frame", json_string("True"));
+        lost |= json_object_set_new(m, "turned", json_string("True")); /* version 0.1 reads only this */
     }
-    return m;
+    if (!lost) return m;
+    json_decref(m);
+    return NULL;
 }
 
 static invit_status load_tensor(const inv_safetensors *s, const char *file, const inv_tensor *t, float *out,
@@ -162,8 +164,8 @@ static invit_status keep_metadata(const json_t *all, struct invit_model *m, invi
     json_t *rest = json_copy((json_t *)all), *config = inv_config_to_metadata(&m->config);
     const char *key;
     json_t *value;
+    bool whole = json_object_size(rest) == json_object_size(all) && config;
     json_object_foreach(config, key, value) json_object_del(rest, key);
-    bool whole = rest && config;
     if (whole && json_object_size(rest) > 0) {
         m->metadata = inv_json_text(rest, JSON_COMPACT);
         whole = m->metadata != NULL;
@@ -221,6 +223,24 @@ invit_status invit_model_load(const char *path, invit_model **out, invit_error *
     return status;
 }
 
+/* The configuration and what else is told of the model. (json_object_update_missing would not tell of a key that found no
+ * memory.) */
+static json_t *all_metadata(const struct invit_model *m)
+{
+    json_t *all = inv_config_to_metadata(&m->config), *value;
+    json_t *extra = m->metadata ? json_loads(m->metadata, 0, NULL) : NULL;
+    bool whole = all && (extra || !m->metadata);
+    const char *key;
+    json_object_foreach(extra, key, value)
+    {
+        if (!json_object_get(all, key) && json_object_set(all, key, value) != 0) whole = false;
+    }
+    json_decref(extra);
+    if (whole) return all;
+    json_decref(all);
+    return NULL;
+}
+
 invit_status inv_model_save(const struct invit_model *m, const char *path, inv_dtype storage,
                             invit_error *err)
 {
@@ -237,11 +257,9 @@ invit_status inv_model_save(const struct invit_model *m, const char *path, inv_d
                                .count = (int64_t)t->count,
                                .data = m->param + t->offset};
     }
-    json_t *metadata = inv_config_to_metadata(&m->config);
-    json_t *extra = m->metadata ? json_loads(m->metadata, 0, NULL) : NULL;
-    if (extra) json_object_update_missing(metadata, extra);
-    invit_status status = inv_safetensors_write(path, array, m->tensors, metadata, err);
-    json_decref(extra);
+    json_t *metadata = all_metadata(m);
+    invit_status status =
+        metadata ? inv_safetensors_write(path, array, m->tensors, metadata, err) : inv_no_memory(err, 64);
     json_decref(metadata);
     free(array);
     return status;

@@ -19,7 +19,7 @@ enum { INV_MODEL_PATH = 4096 + 64 };
 bool inv_find_model(const char *name, char path[INV_MODEL_PATH]);
 
 /* The configuration as metadata strings and back. */
-json_t *inv_config_to_metadata(const inv_config *c);
+json_t *inv_config_to_metadata(const inv_config *c); /* NULL: no memory */
 invit_status inv_config_from_metadata(const json_t *metadata, const char *name, inv_config *out,
                                       invit_error *err);
 

@@ -127,7 +127,7 @@ inv_column inv_column_of(const char *name, bool *own, double *factor)
     if (strlen(name) >= sizeof plain) return INV_OTHER;
     normalise(name, plain, sizeof plain);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(plain, known[i].name) == 0) {
+        if (plain[0] == known[i].name[0] && strcmp(plain, known[i].name) == 0) {
             *own = known[i].column < INV_DEMAND || i == 0 || known[i - 1].column != known[i].column;
             if (known[i].factor > 0) *factor = known[i].factor;
             return known[i].column;

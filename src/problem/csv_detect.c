@@ -38,7 +38,8 @@ static bool names_a_place(const char *p, char separator)
         if (to - from < (ptrdiff_t)sizeof name) memcpy(name, from, (size_t)(to - from));
         while (inv_is_blank(*p) && *p != separator) p++;
         if (*p && *p != '\n' && *p != separator) return false; /* after a closing quote: not with this one */
-        if (role_of(name) == INV_X || role_of(name) == INV_LATITUDE) return true;
+        inv_column role = role_of(name);
+        if (role == INV_X || role == INV_LATITUDE) return true;
         if (*p != separator) return false;
     }
 }

@@ -65,6 +65,7 @@ static invit_status search(inv_tsp_search *s, invit_error *err)
     bool done = false;
     status = inv_tsp_evolve(s, &done, err);
     if (status == INVIT_OK && !done) status = inv_tsp_chain(s, err);
+    s->nb = NULL;
     inv_neighbours_destroy(&nb);
     return status;
 }

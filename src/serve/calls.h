@@ -87,6 +87,10 @@ enum MHD_Result serve_send(request *r); /* what a call has made                 
 
 void serve_page(request *r, const char *name); /* an embedded file of web/ */
 
+/* Suspends a connection; to be undone when it goes on. Only the polling thread does either. */
+void serve_suspend(struct MHD_Connection *c);
+void serve_suspended(struct MHD_Connection *c, const serve_options *o);
+
 void stream_end(struct stream *s);
 
 /* ---- bodies (body.c) ---- */

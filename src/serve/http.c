@@ -4,6 +4,7 @@
 #include "serve/calls.h"
 #include "serve/memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -187,6 +188,19 @@ static void decide(request *r)
 
 /* ---- answering ----------------------------------------------------------------------------------------- */
 
+/* libmicrohttpd (0.9.75) forgets that a connection is to go on when it finds no memory for its list of sockets, until
+ * something else happens or a time is up. So that time is short meanwhile. */
+void serve_suspend(struct MHD_Connection *c)
+{
+    MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, 1u);
+    MHD_suspend_connection(c);
+}
+
+void serve_suspended(struct MHD_Connection *c, const serve_options *o)
+{
+    MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)ceil(o->idle_timeout));
+}
+
 static void wake(void *user)
 {
     MHD_resume_connection(((request *)user)->connection);
@@ -243,6 +257,7 @@ static enum MHD_Result answer(request *r)
 {
     if (r->left) return MHD_NO;
     memory_begin();
+    if (r->called) serve_suspended(r->connection, r->server->options);
     if (!r->answer && r->job)
         answer_job(r);
     else if (!r->answer && !r->call)
@@ -251,7 +266,7 @@ static enum MHD_Result answer(request *r)
     if (r->called || !r->call) return MHD_NO; /* there was no memory for the answer; the body is gone */
     r->called = true;
     if (r->heavy) {
-        MHD_suspend_connection(r->connection);
+        serve_suspend(r->connection);
         connection_wait(&r->server->connections, r->from, NULL, NULL);
         r->task = (task){.run = work, .user = r};
         if (r->server->tasks)

@@ -10,6 +10,7 @@ typedef struct stream {
     size_t index, offset;
     connections *connections;
     connection *from;
+    bool slept; /* it was suspended since it was last asked for more */
     _Atomic bool left;
 } stream;
 
@@ -33,6 +34,8 @@ static ssize_t read_events(void *user, uint64_t position, char *buffer, size_t r
     size_t length, filled = 0;
     bool last = false;
     const char *text;
+    if (s->slept) serve_suspended(s->connection, s->connections->options);
+    s->slept = false;
     if (s->left) return MHD_CONTENT_READER_END_WITH_ERROR;
     while (filled < room && (text = job_event(s->job, s->index, &length, &last))) {
         size_t part = length - s->offset < room - filled ? length - s->offset : room - filled;
@@ -49,7 +52,8 @@ static ssize_t read_events(void *user, uint64_t position, char *buffer, size_t r
         return (ssize_t)filled;
     }
     if (last) return MHD_CONTENT_READER_END_OF_STREAM;
-    MHD_suspend_connection(s->connection);
+    s->slept = true;
+    serve_suspend(s->connection);
     if (job_wait(s->job, s->index, wake, s))
         connection_wait(s->connections, s->from, leave, s);
     else

@@ -280,7 +280,7 @@ static void rule_table(const inv_library *lib, invit_report *report, invit_probl
     ours.gap = ours.count > 0 ? ours.gap / ours.count : NAN;
     for (int i = -1; i < INV_RULES; i++) {
         const inv_rule_result *r = i < 0 ? &ours : &lib->rule[problem][i];
-        if (i >= 0 && r->count == 0) continue;
+        if (i >= 0 && r->count == 0 && r->failed == 0) continue;
         inv_table_row(t);
         inv_table_text(t, "%s", i < 0 ? label : inv_rule_name(i));
         inv_table_number(t, r->count, 0);

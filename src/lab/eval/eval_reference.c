@@ -131,13 +131,13 @@ static json_t *describe_search(const invit_eval_options *o, const inv_set *set, 
                       ? "greedy edges, then a population of Lin-Kernighan tours crossed by edge assembly"
                       : "ruin and recreate from savings and from nearest neighbours, the shorter",
                   "search_seed", (json_int_t)o->data_seed);
-    if (!run) return NULL;
-    if (o->reference_seconds > 0)
-        json_object_set_new(run, "seconds_per_instance", json_real(o->reference_seconds));
-    else
-        json_object_set_new(run, "steps_per_instance",
-                            json_integer(inv_effort_iterations(p, o->reference_effort)));
-    return run;
+    int lost = o->reference_seconds > 0
+                   ? json_object_set_new(run, "seconds_per_instance", json_real(o->reference_seconds))
+                   : json_object_set_new(run, "steps_per_instance",
+                                         json_integer(inv_effort_iterations(p, o->reference_effort)));
+    if (!lost) return run;
+    json_decref(run);
+    return NULL;
 }
 
 static bool same_search(json_t *a, json_t *b)
@@ -232,8 +232,7 @@ static invit_status record_search(const invit_eval_options *o, const reference_f
     json_t *runs = json_object_get(all, "runs");
     size_t n = json_array_size(runs);
     if (n > 0 && same_search(json_array_get(runs, n - 1), run)) goto done;
-    json_array_append(runs, run);
-    status = write_provenance(f, all, err);
+    status = json_array_append(runs, run) == 0 ? write_provenance(f, all, err) : inv_no_memory(err, 0);
 done:
     json_decref(all);
     json_decref(run);

@@ -26,12 +26,13 @@ static invit_status run_rule(const invit_eval_options *o, inv_comm *comm, const 
     INV_TRY(inv_eval_tasks(o, comm, journal, task, count, err));
     for (int32_t i = 0; i < inv_journal_count(journal); i++) {
         const inv_outcome *x = inv_journal_item(journal, i);
-        r->seconds += x->seconds;
+        r->failed += x->error[0] != 0;
+        if (!isnan(x->seconds)) r->seconds += x->seconds;
         if (isnan(x->gap)) continue;
         r->gap += x->gap;
         r->count++;
     }
-    if (r->count > 0) r->gap /= r->count;
+    r->gap = r->count > 0 ? r->gap / r->count : NAN;
 done:
     inv_journal_close(journal);
     return status;

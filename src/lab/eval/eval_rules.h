@@ -7,7 +7,8 @@
 enum { INV_RULES = 4 };
 
 typedef struct inv_rule_result {
-    int32_t count;  /* instances with a gap; 0: the rule is not for this problem */
+    int32_t count;  /* instances with a gap; 0: the rule is not for this problem, or failed */
+    int32_t failed; /* instances without a solution                              */
     double gap;     /* their mean, in percent                                    */
     double seconds; /* of all instances                                          */
 } inv_rule_result;

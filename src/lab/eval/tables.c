@@ -281,7 +281,7 @@ static void write_text(FILE *f, const struct invit_report *report, const inv_tab
 static void put_markdown(FILE *f, const char *s, int width, bool right)
 {
     char *safe = strchr(s, '|') ? strdup(s) : NULL;
-    for (char *c = safe; c && (c = strchr(c, '|'));) *c = '/';
+    for (char *c = safe ? strchr(safe, '|') : NULL; c; c = strchr(c, '|')) *c = '/';
     put_padded(f, safe ? safe : s, width, right);
     free(safe);
 }
@@ -350,7 +350,8 @@ static void write_csv(FILE *f, const struct invit_report *report, const inv_tabl
 
 static json_t *table_json(const struct invit_report *report, const inv_table *t)
 {
-    json_t *rows = json_array();
+    json_t *rows = json_array(), *all = json_object();
+    int lost = 0;
     for (int32_t r = 0; r < t->rows; r++) {
         json_t *row = json_object();
         for (int32_t c = 0; c < t->columns; c++) {
@@ -358,23 +359,26 @@ static json_t *table_json(const struct invit_report *report, const inv_table *t)
             json_t *v = NULL;
             if (x->is_number && isfinite(x->number)) v = json_real(x->number);
             if (!x->is_number && x->text) v = json_string(x->text);
-            json_object_set_new(row, t->column[c].name, v ? v : json_null());
+            bool empty = x->is_number ? !isfinite(x->number) : !x->text;
+            lost |= json_object_set_new(row, t->column[c].name, empty ? json_null() : v);
         }
-        json_array_append_new(rows, row);
+        lost |= json_array_append_new(rows, row);
     }
-    json_t *all = json_object();
-    json_object_set_new(all, "title", json_string(t->title));
-    if (report->partial[0]) json_object_set_new(all, "partial", json_string(report->partial));
-    if (t->note) json_object_set_new(all, "note", json_string(t->note));
-    json_object_set_new(all, "rows", rows);
-    return all;
+    lost |= json_object_set_new(all, "title", json_string(t->title));
+    if (report->partial[0]) lost |= json_object_set_new(all, "partial", json_string(report->partial));
+    if (t->note) lost |= json_object_set_new(all, "note", json_string(t->note));
+    lost |= json_object_set_new(all, "rows", rows);
+    if (!lost) return all;
+    json_decref(all);
+    return NULL;
 }
 
 static invit_status write_json(FILE *f, const struct invit_report *r, invit_error *err)
 {
     json_t *all = json_array();
-    for (int32_t i = 0; i < r->tables; i++) json_array_append_new(all, table_json(r, r->table[i]));
-    char *text = inv_json_text(all, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+    int lost = 0;
+    for (int32_t i = 0; i < r->tables; i++) lost |= json_array_append_new(all, table_json(r, r->table[i]));
+    char *text = lost ? NULL : inv_json_text(all, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
     json_decref(all);
     if (!text) return inv_no_memory(err, 0);
     fprintf(f, "%s\n", text);

@@ -82,11 +82,17 @@ static bool receive_all(int fd, void *bytes, size_t count)
     return true;
 }
 
+typedef struct stream {
+    int fd;
+    bool failed; /* for good: cairo may go on after a part that could not be sent */
+} stream;
+
 static cairo_status_t write_out(void *closure, const unsigned char *data, unsigned int length)
 {
-    int fd = *(int *)closure;
-    bool sent = length == 0 || (send_all(fd, &length, sizeof length) && send_all(fd, data, length));
-    return sent ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
+    stream *s = closure;
+    if (!s->failed && length > 0)
+        s->failed = !send_all(s->fd, &length, sizeof length) || !send_all(s->fd, data, length);
+    return s->failed ? CAIRO_STATUS_WRITE_ERROR : CAIRO_STATUS_SUCCESS;
 }
 
 static invit_status cairo_failed(const inv_page *page, cairo_status_t status, invit_error *err)
@@ -95,15 +101,19 @@ static invit_status cairo_failed(const inv_page *page, cairo_status_t status, in
                     "%s: cannot draw: %s", page->path, cairo_status_to_string(status));
 }
 
+/* cairo passes over some allocations that fail, and a line, a rectangle or an order of colours is missing then. What
+ * stays of them is errno, since nothing that succeeds sets it. */
 static invit_status draw(const inv_page *page, int fd, invit_error *err)
 {
+    errno = 0;
     const char *dot = strrchr(page->path, '.');
     bool svg = dot && strcasecmp(dot, ".svg") == 0, pdf = dot && strcasecmp(dot, ".pdf") == 0;
     inv_canvas c = {.vector = svg || pdf};
+    stream out = {.fd = fd};
     if (svg)
-        c.surface = cairo_svg_surface_create_for_stream(write_out, &fd, page->width, page->height);
+        c.surface = cairo_svg_surface_create_for_stream(write_out, &out, page->width, page->height);
     else if (pdf)
-        c.surface = cairo_pdf_surface_create_for_stream(write_out, &fd, page->width, page->height);
+        c.surface = cairo_pdf_surface_create_for_stream(write_out, &out, page->width, page->height);
     else
         c.surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(page->width * page->scale),
                                                (int)ceil(page->height * page->scale));
@@ -116,11 +126,13 @@ static invit_status draw(const inv_page *page, int fd, invit_error *err)
     if (drawn == CAIRO_STATUS_SUCCESS) status = page->draw(page->context, &c, err);
     if (drawn == CAIRO_STATUS_SUCCESS) drawn = cairo_status(c.cr);
     if (status == INVIT_OK && drawn == CAIRO_STATUS_SUCCESS && !c.vector)
-        drawn = cairo_surface_write_to_png_stream(c.surface, write_out, &fd);
+        drawn = cairo_surface_write_to_png_stream(c.surface, write_out, &out);
     cairo_destroy(c.cr);
     cairo_surface_finish(c.surface);
     if (drawn == CAIRO_STATUS_SUCCESS) drawn = cairo_surface_status(c.surface);
     cairo_surface_destroy(c.surface);
+    if (drawn == CAIRO_STATUS_SUCCESS && errno == ENOMEM) drawn = CAIRO_STATUS_NO_MEMORY;
+    if (drawn == CAIRO_STATUS_SUCCESS && out.failed) drawn = CAIRO_STATUS_WRITE_ERROR;
     if (status == INVIT_OK && drawn != CAIRO_STATUS_SUCCESS) status = cairo_failed(page, drawn, err);
     return status;
 }

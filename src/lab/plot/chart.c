@@ -95,9 +95,9 @@ static void tick_text(double value, double step, const char *unit, char *text, s
     double magnitude = fabs(value);
     if (magnitude >= 1e6 && fmod(magnitude, 1e4) == 0)
         snprintf(text, size, "%g M%s", value / 1e6, unit);
-    else if (magnitude >= 1e4 && value == floor(value))
+    else if (magnitude >= 1e4 && magnitude < 1e15 && value == floor(value))
         snprintf(text, size, "%s%s", inv_grouped((int64_t)value, buffer), unit);
-    else if (step > 0) {
+    else if (step > 0 && magnitude < 1e15) {
         int digits = (int)fmax(0, ceil(-log10(step) - 1e-9));
         snprintf(text, size, "%.*f%s", digits > 9 ? 9 : digits, value, unit);
     } else

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/lines.h"
 #include "lab/plot/chart.h"
+#include "lab/plot/curves.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -106,8 +107,9 @@ static invit_status draw_one_chart(void *context, inv_canvas *c, invit_error *er
     return INVIT_OK;
 }
 
-invit_status invit_plot_traces(const char *const *paths, int count, const char *path,
-                               const invit_plot_options *options, invit_error *err)
+invit_status inv_traces_page(const char *const *paths, int count, const char *path,
+                             const invit_plot_options *options, inv_page_fn *use, void *context,
+                             invit_error *err)
 {
     invit_plot_options o = options ? *options : invit_plot_defaults();
     if (count < 1 || count > MAX_CURVES)
@@ -150,10 +152,22 @@ invit_status invit_plot_traces(const char *const *paths, int count, const char *
     }
     one_chart it = {&chart, o.width, 0.6 * o.width};
     inv_page page = {path, it.width, it.height, o.scale > 0 ? o.scale : 2, draw_one_chart, &it};
-    status = inv_page_write(&page, NULL, err);
+    status = use(&page, context, err);
 done:
     curves_free(c, count);
     return status;
+}
+
+static invit_status write_page(const inv_page *page, void *context, invit_error *err)
+{
+    (void)context;
+    return inv_page_write(page, NULL, err);
+}
+
+invit_status invit_plot_traces(const char *const *paths, int count, const char *path,
+                               const invit_plot_options *options, invit_error *err)
+{
+    return inv_traces_page(paths, count, path, options, write_page, NULL, err);
 }
 
 /* ---- training runs ------------------------------------------------------------------------------------- */
@@ -323,8 +337,9 @@ static invit_status fill_panel(const panel *p, const log_table *tables, const ch
                                               .x = made->x,
                                               .y = made->y,
                                               .count = made->count,
-                                              .color = color++,
+                                              .color = color,
                                               .points = made->count <= 80};
+            color++;
         }
     if (color == 1) series[*lines - 1].name = NULL;
     return INVIT_OK;

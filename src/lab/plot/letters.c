@@ -54,10 +54,11 @@ static uint32_t next_code(const char **at)
 
 static double number(const char **at)
 {
-    char *end;
-    long value = strtol(**at == ',' ? *at + 1 : *at, &end, 10);
-    *at = end;
-    return (double)value;
+    const char *p = **at == ',' ? *at + 1 : *at;
+    int value = 0, sign = *p == '-' ? -1 : 1;
+    for (p += *p == '-'; *p >= '0' && *p <= '9'; p++) value = 10 * value + (*p - '0');
+    *at = p;
+    return sign * value;
 }
 
 static void add_outline(cairo_t *cr, const char *o, double x, double y, double unit)

@@ -205,7 +205,6 @@ invit_status inv_buffer_read(inv_buffer *p, const char *bytes, size_t size, invi
         return inv_fail(err, INVIT_ERR_INPUT, "%zu bytes of states are too many", size);
     int32_t count = (int32_t)(size / entry_bytes(p));
     if (count > p->room) INV_CHECK(reserve(p, count, err));
-    point_states(p);
     p->count = 0;
     for (int32_t i = 0; i < count; i++, bytes += entry_bytes(p)) {
         packed head;

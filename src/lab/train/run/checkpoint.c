@@ -323,6 +323,9 @@ invit_status inv_checkpoint_parse(inv_trainer *t, const char *bytes, size_t size
             return inv_fail(err, INVIT_ERR_INPUT, "%s holds a weight that is not finite", path);
     INV_CHECK(read_lanes(t, &s, path, err));
     t->s = state;
+    inv_prepared_refresh(t->train, t->model);
+    inv_prepared_refresh(t->roll, t->model);
+    if (t->baseline) inv_prepared_refresh(t->prepared_baseline, t->baseline);
     return INVIT_OK;
 }
 
@@ -340,10 +343,6 @@ invit_status inv_checkpoint_read(inv_trainer *t, const char *path, invit_error *
     if (status != INVIT_OK) goto done;
     inv_comm_broadcast(t->comm, bytes, size);
     status = inv_comm_agree(t->comm, inv_checkpoint_parse(t, bytes, size, path, err), err);
-    if (status != INVIT_OK) goto done;
-    inv_prepared_refresh(t->train, t->model);
-    inv_prepared_refresh(t->roll, t->model);
-    if (t->baseline) inv_prepared_refresh(t->prepared_baseline, t->baseline);
 done:
     free(bytes);
     return status;
