@@ -39,6 +39,8 @@ void inv_pieces_destroy(inv_pieces *q);
 /* Cuts the tour anew into pieces of about `size` (>= `least` of creation) nodes, at places that `seed` decides.
  * O(n log(n / size)), all threads. */
 void inv_pieces_cut(inv_pieces *q, const int32_t *order, int32_t size, uint64_t seed);
+/* Cuts it into stretches of about `size` nodes instead, at places that `seed` decides. O(n), all threads. */
+void inv_pieces_cut_along(inv_pieces *q, const int32_t *order, int32_t size, uint64_t seed);
 /* Puts the nodes into `count` cells of about the same number, in member and begin; there need not be a tour.
  * n / count must be >= `least`. */
 void inv_pieces_cells(inv_pieces *q, int32_t count, uint64_t seed);
