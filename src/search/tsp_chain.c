@@ -21,8 +21,7 @@ enum {
     SMALLEST_PIECE = 1000,
     WIDER = 10,
     WIDEST = 250000, /* what threads work on takes 160 bytes per node */
-    MOST_ROUNDS = 8,
-    POPULATION_PIECE = 50000
+    MOST_ROUNDS = 8
 };
 /* The mean distance of neighbours, as a share of the distance to the last one listed. */
 static const double list_radius = 0.6;
@@ -48,7 +47,7 @@ typedef struct chain {
     worker *workers;
     uint64_t round;
     int64_t kicks;        /* of the round; 0: none, -1: by the clock      */
-    int populations;      /* per thread: in this round each piece has one; 0: none */
+    int32_t population;   /* in this round each piece, of so many nodes, has one; 0: none */
     double until;         /* inv_now() when a round by the clock should end */
     atomic_int next;      /* piece                                        */
     _Atomic int64_t left; /* nodes in pieces not begun                    */
@@ -167,7 +166,7 @@ static void improve_piece(chain *c, worker *w, int member, int32_t i)
     inv_rng_init(&rng, c->s->o->seed, c->round << 32 | (uint32_t)(i + 1));
     int64_t n = q->p->n, share = -1;
     if (c->kicks >= 0) share = c->kicks * q->begin[i + 1] / n - c->kicks * q->begin[i] / n;
-    if (!over && c->populations) share -= evolve_piece(c, w, member, share, until, inv_rng_u64(&rng));
+    if (!over && c->population) share -= evolve_piece(c, w, member, share, until, inv_rng_u64(&rng));
     if (!over && c->kicks < 0) kick_by_clock(c, w, member, before, until, &rng);
     if (!over && share > 0) kick(c, w, member, before, share, INFINITY, &rng);
     inv_piece_unload(q, &w->piece);
@@ -186,13 +185,15 @@ static void improve_pieces(void *context, int member)
     }
 }
 
-/* Do populations come first, and in how many pieces per thread? Without any limit there would be no end of the first
+/* Do populations come first, and in pieces of how many nodes? Without any limit there would be no end of the first
  * piece's. */
-static int first_populations(const chain *c)
+static int32_t first_populations(const chain *c)
 {
     const inv_tsp_search *s = c->s;
     if (s->p->n <= s->whole_most || (s->o->iterations < 0 && !isfinite(s->o->deadline))) return 0;
-    return inv_tsp_populations(s);
+    int32_t most = inv_tsp_population_piece(s), share = s->p->n / (2 * s->o->threads);
+    if (share < SMALLEST_PIECE) share = SMALLEST_PIECE;
+    return share < most ? share : most;
 }
 
 /* How many kicks, or until when: what is left in equal parts, in as many rounds as are worth it. */
@@ -204,13 +205,13 @@ static void plan(chain *c, double closing)
     c->kicks = n;
     if (s->o->iterations >= 0) {
         int64_t left = s->o->iterations - s->kicks;
-        c->kicks = c->populations ? (int64_t)(for_populations * (double)left) : left < n ? left : n;
+        c->kicks = c->population ? (int64_t)(for_populations * (double)left) : left < n ? left : n;
     } else if (isfinite(s->o->deadline)) {
         double now = inv_now(), left = s->o->deadline - closing - now;
         double rounds = floor(left * s->o->threads / (n * worth_a_round));
         rounds = rounds < 1 ? 1 : rounds > MOST_ROUNDS ? MOST_ROUNDS : rounds;
         c->kicks = -1;
-        c->until = now + (c->populations ? for_populations * left : left / rounds);
+        c->until = now + (c->population ? for_populations * left : left / rounds);
     }
 }
 
@@ -286,12 +287,6 @@ static invit_status settle(chain *c, int32_t size, invit_error *err)
     return run_round(c, err);
 }
 
-static int32_t population_piece(const chain *c)
-{
-    int32_t share = c->s->p->n / (c->populations * c->s->o->threads);
-    return share > POPULATION_PIECE ? POPULATION_PIECE : share < SMALLEST_PIECE ? SMALLEST_PIECE : share;
-}
-
 invit_status inv_tsp_chain(inv_tsp_search *s, invit_error *err)
 {
     invit_status status = INVIT_OK;
@@ -310,12 +305,12 @@ invit_status inv_tsp_chain(inv_tsp_search *s, invit_error *err)
     /* Joining, measuring and copying at the end of a round: a few passes like these two. */
     double closing = 3 * (inv_now() - begun);
     if (1.3 * size < n && !s->fixed) INV_TRY(settle(&c, size, err)); /* else it is a part of a settled tour */
-    c.populations = first_populations(&c);
-    for (bool first = true; !inv_tsp_over(s); first = false, c.populations = 0) {
+    c.population = first_populations(&c);
+    for (bool first = true; !inv_tsp_over(s); first = false, c.population = 0) {
         plan(&c, closing);
         if (!first && (s->o->iterations >= 0 ? c.kicks == 0 : c.until <= inv_now())) break;
         int64_t kicks = s->kicks;
-        inv_pieces_cut(&c.q, s->order, c.populations ? population_piece(&c) : size, round_seed(&c));
+        inv_pieces_cut(&c.q, s->order, c.population ? c.population : size, round_seed(&c));
         INV_TRY(run_round(&c, err));
         if (s->kicks == kicks) break; /* nothing in any piece may change */
     }

@@ -26,12 +26,12 @@ typedef struct way {
     double making;              /* share of the time left that goes into making the population   */
     bool again;                 /* after one population, a larger one                            */
     int32_t whole_most;         /* nodes of the largest tour that has a population as a whole    */
-    int pieces;                 /* per thread, of larger tours that are not huge                 */
+    int32_t piece;              /* nodes of a piece of a larger one that has its own             */
 } way;
-static const way unhurried = {200e-6, 1, 10, 30, 1000, 10, 0.5, true, 150000, 2};
-static const way hurried[] = {{1500e-6, 8, 10, 30, 1000, 10, 0.5, true, 150000, 2},
-                              {150e-6, 0.8, 4, 10, 100, 20, 0.7, false, 75000, 2},
-                              {40e-6, 0.2, 4, 3, 30, 30, 0.75, false, 30000, 4}};
+static const way unhurried = {200e-6, 1, 10, 30, 1000, 10, 0.5, true, 150000, 50000};
+static const way hurried[] = {{1500e-6, 8, 10, 30, 1000, 10, 0.5, true, 150000, 50000},
+                              {150e-6, 0.8, 4, 10, 100, 20, 0.7, false, 75000, 50000},
+                              {40e-6, 0.2, 4, 3, 30, 30, 0.75, false, 30000, 12500}};
 /* Seconds per node that a thread needs for its first tour; those show how many there is time for. */
 static const double first_tour = 20e-6;
 enum { UNHURRIED_NODES = 2000 }; /* fewer have time for several populations anyway */
@@ -272,10 +272,10 @@ static const way *choose_way(const inv_tsp_search *s)
     return NULL;
 }
 
-int inv_tsp_populations(const inv_tsp_search *s)
+int32_t inv_tsp_population_piece(const inv_tsp_search *s)
 {
     const way *way = choose_way(s);
-    return way ? way->pieces : 0;
+    return way ? way->piece : 0;
 }
 
 int32_t inv_tsp_whole_most(const inv_tsp_search *s)

@@ -40,8 +40,8 @@ invit_status inv_tsp_chain(inv_tsp_search *s, invit_error *err);
 /* The most nodes of a tour that has a population as a whole, by the time, or the kicks, that are left per node: the
  * fewer, the sooner small pieces, which stay in the cache and keep all threads busy, are better. */
 int32_t inv_tsp_whole_most(const inv_tsp_search *s);
-/* How many pieces per thread have a population of their own in larger ones; 0: there is no time for that. */
-int inv_tsp_populations(const inv_tsp_search *s);
+/* The nodes of a piece of a larger one that has a population of its own; 0: there is no time for that. */
+int32_t inv_tsp_population_piece(const inv_tsp_search *s);
 /* A population of such tours, crossed by edge assembly: far better where there is time for it. *done is false
  * when there is not, and only a little has been spent to find out, or when there is some left after it. */
 invit_status inv_tsp_evolve(inv_tsp_search *s, bool *done, invit_error *err);
