@@ -1,8 +1,8 @@
 /* Chained Lin-Kernighan in rounds. A round cuts the tour into pieces that fit the cache, at places that change from
- * round to round (in the first round of a huge tour larger ones, each with a population of its own); threads take
- * piece after piece, and their results are joined. With a given number of kicks no round looks at the clock, and the
- * result depends on the seed alone (and on the number of threads where there are too few nodes to keep all of them
- * busy with pieces of the usual size). */
+ * round to round, by space and by stretches of the tour in turn (in the first round of a large tour each piece has a
+ * population of its own); threads take piece after piece, and their results are joined. With a given number of kicks
+ * no round looks at the clock, and the result depends on the seed alone (and on the number of threads where there are
+ * too few nodes to keep all of them busy with pieces of the usual size). */
 #include "search/tsp_search.h"
 
 #include "base/clock.h"
@@ -306,11 +306,15 @@ invit_status inv_tsp_chain(inv_tsp_search *s, invit_error *err)
     double closing = 3 * (inv_now() - begun);
     if (1.3 * size < n && !s->fixed) INV_TRY(settle(&c, size, err)); /* else it is a part of a settled tour */
     c.population = first_populations(&c);
-    for (bool first = true; !inv_tsp_over(s); first = false, c.population = 0) {
+    for (int round = 0; !inv_tsp_over(s); round++, c.population = 0) {
         plan(&c, closing);
-        if (!first && (s->o->iterations >= 0 ? c.kicks == 0 : c.until <= inv_now())) break;
+        if (round > 0 && (s->o->iterations >= 0 ? c.kicks == 0 : c.until <= inv_now())) break;
         int64_t kicks = s->kicks;
-        inv_pieces_cut(&c.q, s->order, c.population ? c.population : size, round_seed(&c));
+        /* By space, by stretches of the tour, and so on in turn. */
+        if (round % 2 == 0)
+            inv_pieces_cut(&c.q, s->order, c.population ? c.population : size, round_seed(&c));
+        else
+            inv_pieces_cut_along(&c.q, s->order, size, round_seed(&c));
         INV_TRY(run_round(&c, err));
         if (s->kicks == kicks) break; /* nothing in any piece may change */
     }

@@ -1,6 +1,6 @@
-/* A tour cut into pieces by space, which threads improve at the same time.
+/* A tour cut into pieces, by space or along the tour, which threads improve at the same time.
  *
- * A piece is a cell of a k-d partition of the nodes. Its nodes in the order of the tour form a cycle; where two
+ * A piece is a cell of a k-d partition of the nodes, or a stretch of the tour. Its nodes in the order of the tour form a cycle; where two
  * of them follow each other on the cycle but not on the tour, a fixed edge stands for the path outside the
  * piece. Whatever keeps the fixed edges and gives one cycle is a shorter tour when the paths are put back.
  *
