@@ -85,7 +85,7 @@ INVIT_API invit_status invit_ranks_serve(invit_ranks *ranks, int threads, const 
                                          invit_error *err);
 /* Bytes that rank 0 has sent and received so far, and in how many rounds (may be NULL). */
 INVIT_API int64_t invit_ranks_bytes(const invit_ranks *ranks, int32_t *rounds);
-/* The last call. When a rank was lost, ends all of them with this exit code and does not return. */
+/* The last call. When a rank was lost, ends all of them with this exit code (1 instead of 0) and does not return. */
 INVIT_API void invit_ranks_leave(invit_ranks *ranks, int code);
 
 /* ---- random instances as the MSVDRP sets have them ----------------------------------------------------- */

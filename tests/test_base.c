@@ -59,6 +59,24 @@ static void count_member(void *context, int member)
     atomic_fetch_add((atomic_int *)context, 1 << (4 * member));
 }
 
+static void count_items(void *context, size_t from, size_t to)
+{
+    for (uint8_t *seen = context; from < to; from++) seen[from]++;
+}
+
+static void blocks_are_all_items_once(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 1, 65536, 65537, 300001};
+    static uint8_t seen[300002];
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int threads = 1; threads <= 3; threads++) {
+            for (size_t i = 0; i < sizeof seen; i++) seen[i] = 0;
+            inv_parallel_blocks(threads, sizes[s], count_items, seen);
+            for (size_t i = 0; i < sizeof seen; i++) assert_int_equal(seen[i], i < sizes[s]);
+        }
+}
+
 static void parallel_runs_every_member_once(void **state)
 {
     (void)state;
@@ -161,6 +179,7 @@ int main(void)
         cmocka_unit_test(below_is_even),
         cmocka_unit_test(text_becomes_json),
         cmocka_unit_test(parallel_runs_every_member_once),
+        cmocka_unit_test(blocks_are_all_items_once),
 #ifdef __GLIBC__
         cmocka_unit_test(threads_have_room),
 #endif

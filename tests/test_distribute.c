@@ -121,6 +121,21 @@ static void a_lost_rank_leaves_the_best_so_far(void **state)
     assert_int_equal(alone("check lost.tsp lost.tour"), 0);
 }
 
+/* Ctrl-C: mpirun passes it on, and the best so far is written. */
+static void a_stop_leaves_the_best_so_far(void **state)
+{
+    (void)state;
+    if (no_mpi()) skip();
+    assert_int_equal(alone("gen tsp -n 20000 -s 5 -o stop.tsp -q"), 0);
+    char command[2048];
+    snprintf(command, sizeof command,
+             "cd %s && { timeout -s INT 6 " MPIRUN
+             " 2 '%s' solve stop.tsp -c greedy --time 18 --threads 1 -o stop.tour -q; } 2>&1",
+             folder, TEST_BINARY);
+    assert_int_not_equal(run(command), 0);
+    assert_int_equal(alone("check stop.tsp stop.tour"), 0);
+}
+
 static void errors_are_told_once(void **state)
 {
     (void)state;
@@ -138,6 +153,7 @@ int main(void)
         cmocka_unit_test(pieces_of_large_instances),
         cmocka_unit_test(islands_of_small_instances),
         cmocka_unit_test(a_lost_rank_leaves_the_best_so_far),
+        cmocka_unit_test(a_stop_leaves_the_best_so_far),
         cmocka_unit_test(errors_are_told_once),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

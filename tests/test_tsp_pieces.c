@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "search/curve.h"
 #include "search/improve.h"
 #include "search/tsp_pieces.h"
@@ -97,10 +98,12 @@ static void pieces_changed_at_once_give_a_tour(void **state)
             assert_int_equal(inv_neighbours_create(p, &o, &nb, NULL), INVIT_OK);
             assert_int_equal(inv_pieces_create(p, &nb, 2, SIZE, &q, NULL), INVIT_OK);
             inv_pieces_link(&q, order);
-            for (uint64_t round = 0; round < 6; round++) {
+            for (uint64_t round = 0; round < 7; round++) {
                 double before = measure(p, order);
                 int32_t cycles = 0;
-                inv_pieces_cut(&q, order, round < 5 ? SIZE : n, round);
+                int32_t size = round < 5 ? SIZE : n;
+                bool along = round == 1 || round == 3 || round == 6;
+                (along ? inv_pieces_cut_along : inv_pieces_cut)(&q, order, size, round);
                 assert_int_equal(q.begin[0], 0);
                 assert_int_equal(q.begin[q.count], n);
                 double gain = improve_all(&q, &rng);
@@ -267,6 +270,124 @@ static void pieces_with_populations(void **state)
     }
 }
 
+/* 100,000 nodes have a population as a whole where there is much time per node, or many kicks; in pieces where there
+ * is less, and none where there is next to nothing. */
+static void less_time_means_smaller_populations(void **state)
+{
+    (void)state;
+    enum { N = 100000 };
+    invit_instance p = {.problem = INVIT_TSP, .n = N};
+    static const struct {
+        double seconds, kicks;
+        bool any, whole;
+    } cases[] = {{1, 0.1, false, false}, {6, 0.5, true, false}, {60, 2, true, false}, {600, 10, true, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int timed = 0; timed < 2; timed++) {
+            inv_improve_options o = {.threads = 2, .deadline = INFINITY, .iterations = -1};
+            if (timed)
+                o.deadline = inv_now() + cases[i].seconds;
+            else
+                o.iterations = (int64_t)(cases[i].kicks * N);
+            inv_tsp_search s = {.p = &p, .o = &o};
+            assert_int_equal(inv_tsp_population_piece(&s) > 0, cases[i].any);
+            assert_int_equal(inv_tsp_whole_most(&s) >= N, cases[i].whole);
+        }
+}
+
+/* A population as a whole is the same with any number of threads, when kicks are counted. */
+static void populations_are_the_same_with_threads(void **state)
+{
+    (void)state;
+    enum { N = 2500 };
+    invit_instance *p = make_instance(N, UNIFORM);
+    invit_solution *s[3];
+    inv_improve_stats stats;
+    for (int i = 0; i < 3; i++) {
+        inv_improve_options o = {.deadline = INFINITY, .iterations = N, .threads = 1 + 2 * i, .seed = 4};
+        assert_int_equal(inv_construct_space_filling(p, &s[i], NULL), INVIT_OK);
+        double before = inv_length(p, s[i]);
+        assert_int_equal(inv_improve_tsp(p, &s[i], &o, &stats, NULL), INVIT_OK);
+        assert_tour(s[i]->nodes, N);
+        assert_true(stats.length < 0.8 * before);
+        assert_true(stats.iterations <= N);
+        assert_memory_equal(s[0]->nodes, s[i]->nodes, N * sizeof *s[0]->nodes);
+    }
+    for (int i = 0; i < 3; i++) invit_solution_destroy(s[i]);
+    invit_instance_destroy(p);
+}
+
+/* Stretches of the tour: each has its nodes in the order of the tour and one fixed edge, from its end to its
+ * beginning; cut elsewhere the next time. */
+static void pieces_along_the_tour(void **state)
+{
+    (void)state;
+    enum { N = 1000, LONG = 90 };
+    int32_t order[N], mate[N], outside[N], first_cut = -1;
+    invit_instance *p = make_instance(N, UNIFORM);
+    inv_neighbours nb;
+    inv_neighbour_options o = {.k = 8, .per_quadrant = 1, .threads = 1, .deadline = INFINITY};
+    inv_pieces q;
+    for (int i = 0; i < N; i++) order[i] = (int32_t)((i * 7 + 3) % N);
+    assert_int_equal(inv_neighbours_create(p, &o, &nb, NULL), INVIT_OK);
+    assert_int_equal(inv_pieces_create(p, &nb, 2, SIZE, &q, NULL), INVIT_OK);
+    inv_pieces_link(&q, order);
+    for (uint64_t seed = 1; seed <= 2; seed++) {
+        char seen[N] = {0};
+        inv_pieces_cut_along(&q, order, LONG, seed);
+        assert_int_equal(q.count, N / LONG);
+        for (int32_t i = 0; i < q.count; i++) {
+            int32_t count = q.kept[i], ties = 0, *own = q.member + q.begin[i];
+            assert_int_equal(count, q.begin[i + 1] - q.begin[i]);
+            assert_in_range(count, LONG, 2 * LONG);
+            inv_pieces_tie(&q, i, mate, outside);
+            for (int32_t j = 0; j < count; j++) {
+                assert_int_equal(seen[own[j]]++, 0);
+                int32_t next = own[j + 1 == count ? 0 : j + 1];
+                bool follows = q.link[own[j]][1] == next;
+                bool tied = mate[j] == (j + 1 == count ? 0 : j + 1);
+                assert_true(follows != tied);
+                if (!tied) continue;
+                ties++;
+                assert_int_equal(outside[j], q.link[own[j]][1]);
+                assert_int_equal(outside[mate[j]], q.link[next][0]);
+                if (i == 0) {
+                    assert_int_not_equal(own[j], first_cut);
+                    first_cut = own[j];
+                }
+            }
+            assert_int_equal(ties, 1);
+        }
+    }
+    inv_pieces_destroy(&q);
+    inv_neighbours_destroy(&nb);
+    invit_instance_destroy(p);
+}
+
+/* Sorting by several threads gives what one gives, nodes in one place in their order. */
+static void curve_is_the_same_with_threads(void **state)
+{
+    (void)state;
+    enum { N = 600000 };
+    int32_t *order[2];
+    double *xy = malloc(2 * N * sizeof *xy), *along = malloc(2 * N * sizeof *along);
+    inv_rng r;
+    inv_rng_init(&r, 1, 3);
+    for (int i = 0; i < 2 * N; i++) xy[i] = inv_rng_below(&r, 300);
+    for (int i = 0; i < 2; i++) {
+        order[i] = malloc(N * sizeof **order);
+        assert_int_equal(inv_curve_points(xy, N, i == 0 ? 1 : 5, order[i], along, NULL), INVIT_OK);
+        assert_tour(order[i], N);
+        for (int j = 0; j < N; j++) assert_memory_equal(along + 2 * j, xy + 2 * order[i][j], 2 * sizeof *xy);
+        for (int j = 0; j + 1 < N; j++)
+            if (along[2 * j] == along[2 * j + 2] && along[2 * j + 1] == along[2 * j + 3])
+                assert_true(order[i][j] < order[i][j + 1]);
+    }
+    assert_memory_equal(order[0], order[1], N * sizeof **order);
+    for (int i = 0; i < 2; i++) free(order[i]);
+    free(xy);
+    free(along);
+}
+
 /* As many pieces as asked for, of about the same size, that together are all nodes. */
 static void pieces_of_equal_size(void **state)
 {
@@ -302,6 +423,10 @@ int main(void)
         cmocka_unit_test(rounds_are_reproducible),
         cmocka_unit_test(fixed_edges_stay),
         cmocka_unit_test(pieces_with_populations),
+        cmocka_unit_test(less_time_means_smaller_populations),
+        cmocka_unit_test(populations_are_the_same_with_threads),
+        cmocka_unit_test(pieces_along_the_tour),
+        cmocka_unit_test(curve_is_the_same_with_threads),
         cmocka_unit_test(pieces_of_equal_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 #include "base/parallel.h"
 
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -58,4 +59,27 @@ void inv_parallel(int threads, void (*fn)(void *, int), void *context)
     for (int i = started + 1; i < threads; i++) fn(context, i);
     for (int i = 1; i <= started; i++) pthread_join(workers[i].thread, NULL);
     free(workers);
+}
+
+enum { BLOCK = 1 << 16 };
+
+typedef struct blocks {
+    void (*fn)(void *, size_t, size_t);
+    void *context;
+    size_t n;
+    atomic_size_t next;
+} blocks;
+
+static void run_blocks(void *context, int member)
+{
+    blocks *b = context;
+    (void)member;
+    for (size_t from; (from = atomic_fetch_add(&b->next, BLOCK)) < b->n;)
+        b->fn(b->context, from, b->n - from < BLOCK ? b->n : from + BLOCK);
+}
+
+void inv_parallel_blocks(int threads, size_t n, void (*fn)(void *, size_t, size_t), void *context)
+{
+    blocks b = {.fn = fn, .context = context, .n = n};
+    inv_parallel(n < 4 * BLOCK ? 1 : threads, run_blocks, &b);
 }

@@ -21,4 +21,9 @@ int inv_thread_start(pthread_t *thread, void *(*fn)(void *), void *context);
  * so members must not wait for each other. */
 void inv_parallel(int threads, void (*fn)(void *context, int member), void *context);
 
+/* Runs fn(context, from, to) for blocks that together are 0..n-1, shared by the threads; on the calling thread
+ * alone when they are few. For a few nanoseconds of work per item. */
+void inv_parallel_blocks(int threads, size_t n, void (*fn)(void *context, size_t from, size_t to),
+                         void *context);
+
 #endif

@@ -5,7 +5,6 @@
 #include "problem/metric.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* SLOW: a round that joins fewer than one fragment in this many is the last of its kind. LONGEST: steps from
  * wish to wish before a link is taken that is not the shortest. LOOK_AT_CLOCK: nodes. */
@@ -286,9 +285,7 @@ invit_status inv_construct_greedy(const invit_instance *p, const inv_limits *lim
         name = malloc(n * sizeof *name);
         numbered.xy = malloc(2 * n * sizeof *numbered.xy);
         if (!name || !numbered.xy) INV_TRY(inv_no_memory(err, 2 * n * sizeof *numbered.xy));
-        INV_TRY(inv_curve_order(p->xy, p->n, o.threads, name, err));
-        for (size_t i = 0; i < n; i++)
-            memcpy(numbered.xy + 2 * i, p->xy + 2 * (size_t)name[i], 2 * sizeof *p->xy);
+        INV_TRY(inv_curve_points(p->xy, p->n, o.threads, name, numbered.xy, err));
     }
     const invit_instance *q = matrix ? p : &numbered;
     INV_TRY(inv_neighbours_create(q, &o, &nb, err));

@@ -1,8 +1,8 @@
 /* Chained Lin-Kernighan in rounds. A round cuts the tour into pieces that fit the cache, at places that change from
- * round to round (in the first round of a huge tour larger ones, each with a population of its own); threads take
- * piece after piece, and their results are joined. With a given number of kicks no round looks at the clock, and the
- * result depends on the seed alone (and on the number of threads where there are too few nodes to keep all of them
- * busy with pieces of the usual size). */
+ * round to round, by space and by stretches of the tour in turn (in the first round of a large tour each piece has a
+ * population of its own); threads take piece after piece, and their results are joined. With a given number of kicks
+ * no round looks at the clock, and the result depends on the seed alone (and on the number of threads where there are
+ * too few nodes to keep all of them busy with pieces of the usual size). */
 #include "search/tsp_search.h"
 
 #include "base/clock.h"
@@ -21,8 +21,7 @@ enum {
     SMALLEST_PIECE = 1000,
     WIDER = 10,
     WIDEST = 250000, /* what threads work on takes 160 bytes per node */
-    MOST_ROUNDS = 8,
-    POPULATION_PIECE = 50000
+    MOST_ROUNDS = 8
 };
 /* The mean distance of neighbours, as a share of the distance to the last one listed. */
 static const double list_radius = 0.6;
@@ -48,7 +47,7 @@ typedef struct chain {
     worker *workers;
     uint64_t round;
     int64_t kicks;        /* of the round; 0: none, -1: by the clock      */
-    bool population;      /* in this round each piece has one             */
+    int32_t population;   /* in this round each piece, of so many nodes, has one; 0: none */
     double until;         /* inv_now() when a round by the clock should end */
     atomic_int next;      /* piece                                        */
     _Atomic int64_t left; /* nodes in pieces not begun                    */
@@ -188,12 +187,15 @@ static void improve_pieces(void *context, int member)
     }
 }
 
-/* Do populations come first? Without any limit there would be no end of the first piece's. */
-static bool begins_with_populations(const chain *c)
+/* Do populations come first, and in pieces of how many nodes? Without any limit there would be no end of the first
+ * piece's. */
+static int32_t first_populations(const chain *c)
 {
     const inv_tsp_search *s = c->s;
-    if (s->p->n <= s->whole_most || (s->o->iterations < 0 && !isfinite(s->o->deadline))) return false;
-    return inv_tsp_population_pays(s);
+    if (s->p->n <= s->whole_most || (s->o->iterations < 0 && !isfinite(s->o->deadline))) return 0;
+    int32_t most = inv_tsp_population_piece(s), share = s->p->n / (2 * s->o->threads);
+    if (share < SMALLEST_PIECE) share = SMALLEST_PIECE;
+    return share < most ? share : most;
 }
 
 /* How many kicks, or until when: what is left in equal parts, in as many rounds as are worth it. */
@@ -288,13 +290,6 @@ static invit_status settle(chain *c, int32_t size, invit_error *err)
     return run_round(c, err);
 }
 
-static int32_t population_piece(const chain *c)
-{
-    int32_t share = c->s->p->n / (2 * c->s->o->threads);
-    if (share > POPULATION_PIECE) return POPULATION_PIECE;
-    return share < SMALLEST_PIECE ? SMALLEST_PIECE : share;
-}
-
 invit_status inv_tsp_chain(inv_tsp_search *s, invit_error *err)
 {
     invit_status status = INVIT_OK;
@@ -313,12 +308,16 @@ invit_status inv_tsp_chain(inv_tsp_search *s, invit_error *err)
     /* Joining, measuring and copying at the end of a round: a few passes like these two. */
     double closing = 3 * (inv_now() - begun);
     if (1.3 * size < n && !s->fixed) INV_TRY(settle(&c, size, err)); /* else it is a part of a settled tour */
-    c.population = begins_with_populations(&c);
-    for (bool first = true; !inv_tsp_over(s); first = c.population = false) {
+    c.population = first_populations(&c);
+    for (int round = 0; !inv_tsp_over(s); round++, c.population = 0) {
         plan(&c, closing);
-        if (!first && (s->o->iterations >= 0 ? c.kicks == 0 : c.until <= inv_now())) break;
+        if (round > 0 && (s->o->iterations >= 0 ? c.kicks == 0 : c.until <= inv_now())) break;
         int64_t kicks = s->kicks;
-        inv_pieces_cut(&c.q, s->order, c.population ? population_piece(&c) : size, round_seed(&c));
+        /* By space, by stretches of the tour, and so on in turn. */
+        if (round % 2 == 0)
+            inv_pieces_cut(&c.q, s->order, c.population ? c.population : size, round_seed(&c));
+        else
+            inv_pieces_cut_along(&c.q, s->order, size, round_seed(&c));
         INV_TRY(run_round(&c, err));
         if (s->kicks == kicks) break; /* nothing in any piece may change */
     }

@@ -25,13 +25,14 @@ typedef struct way {
     int32_t nodes_per_kick;     /* nodes for each kick that a new tour gets                      */
     double making;              /* share of the time left that goes into making the population   */
     bool again;                 /* after one population, a larger one                            */
+    int32_t whole_most;         /* nodes of the largest tour that has a population as a whole    */
+    int32_t piece;              /* nodes of a piece of a larger one that has its own             */
 } way;
-static const way unhurried = {200e-6, 1, 10, 30, 1000, 10, 0.5, true};
-static const way hurried[] = {{1500e-6, 8, 10, 30, 1000, 10, 0.5, true},
-                              {150e-6, 0.8, 4, 10, 100, 20, 0.7, false},
-                              {40e-6, 0.2, 4, 3, 30, 30, 0.75, false}};
-/* Seconds per node that a single thread needs for the first tour, which shows how many there is time for. With
- * many threads that is not little. */
+static const way unhurried = {200e-6, 1, 10, 30, 1000, 10, 0.5, true, 150000, 50000};
+static const way hurried[] = {{1500e-6, 8, 10, 30, 1000, 10, 0.5, true, 150000, 50000},
+                              {150e-6, 0.8, 4, 10, 100, 20, 0.7, false, 75000, 50000},
+                              {40e-6, 0.2, 4, 3, 30, 30, 0.75, false, 30000, 12500}};
+/* Seconds per node that a thread needs for its first tour; those show how many there is time for. */
 static const double first_tour = 20e-6;
 enum { UNHURRIED_NODES = 2000 }; /* fewer have time for several populations anyway */
 
@@ -203,13 +204,14 @@ static void evolve(population *g, inv_rng *rng)
     }
 }
 
-static void make_population(population *g, int32_t size)
+/* Makes tours first..size-1; those before are there. */
+static void make_population(population *g, int32_t first, int32_t size)
 {
     double left = g->s->o->deadline - inv_now();
     g->make_until = g->s->o->iterations < 0 ? inv_now() + g->way->making * left : INFINITY;
     g->size = size;
-    for (int32_t i = 0; i < size; i++) g->length[g->now][i] = INFINITY;
-    atomic_store(&g->next, 0);
+    for (int32_t i = first; i < size; i++) g->length[g->now][i] = INFINITY;
+    atomic_store(&g->next, first);
     inv_parallel(g->s->o->threads, make_tours, g);
     g->stream += (uint64_t)size;
     int32_t made = atomic_load(&g->next) < g->size ? atomic_load(&g->next) : g->size;
@@ -234,15 +236,28 @@ static bool make_room(population *g, int32_t size)
     return true;
 }
 
-/* How many tours the time or the kicks allow for. */
-static int32_t affordable(const population *g, double seconds_per_tour)
+/* How many tours the kicks allow for. */
+static int32_t affordable(const population *g)
 {
     const inv_tsp_search *s = g->s;
-    double tours = FIRST_MOST;
-    if (isfinite(s->o->deadline))
-        tours = g->way->making * (s->o->deadline - inv_now()) * s->o->threads / (seconds_per_tour + 1e-9);
-    if (s->o->iterations >= 0) tours = fmin(tours, (double)s->o->iterations / (double)kicks_per_tour(g));
+    if (s->o->iterations < 0) return FIRST_MOST;
+    int64_t tours = s->o->iterations / kicks_per_tour(g);
     return tours < FIRST_MOST ? (int32_t)tours : FIRST_MOST;
+}
+
+/* Every thread makes a tour; returns how many tours there is time for, when each takes as long as these. */
+static int32_t make_first(population *g, int32_t count)
+{
+    const inv_improve_options *o = g->s->o;
+    double begun = inv_now();
+    g->size = count;
+    g->make_until = INFINITY;
+    for (int32_t i = 0; i < count; i++) g->length[g->now][i] = INFINITY;
+    inv_parallel(count, make_tours, g);
+    keep_best(g, g->now, count);
+    double now = inv_now(), left = g->way->making * (o->deadline - now);
+    double more = left > 0 ? left * o->threads / (now - begun + 1e-9) : 0;
+    return more < FIRST_MOST - count ? count + (int32_t)more : FIRST_MOST;
 }
 
 /* The best way for the time, or the kicks, that are left; NULL: there are too few for any. */
@@ -257,9 +272,17 @@ static const way *choose_way(const inv_tsp_search *s)
     return NULL;
 }
 
-bool inv_tsp_population_pays(const inv_tsp_search *s)
+int32_t inv_tsp_population_piece(const inv_tsp_search *s)
 {
-    return choose_way(s) != NULL;
+    const way *way = choose_way(s);
+    return way ? way->piece : 0;
+}
+
+int32_t inv_tsp_whole_most(const inv_tsp_search *s)
+{
+    const way *way = choose_way(s);
+    if (s->p->rules && s->p->rules->distance) return INT32_MAX; /* no places to cut by */
+    return way ? way->whole_most : 0;
 }
 
 invit_status inv_tsp_evolve(inv_tsp_search *s, bool *done, invit_error *err)
@@ -272,6 +295,8 @@ invit_status inv_tsp_evolve(inv_tsp_search *s, bool *done, invit_error *err)
     if (s->o->iterations < 0 && s->o->deadline - inv_now() < first_tour * n) return INVIT_OK;
 
     population g = {.s = s, .way = way, .stream = 1};
+    int32_t size = affordable(&g), first = size < s->o->threads ? size : s->o->threads;
+    if (size < way->least) return INVIT_OK;
     inv_rng rng;
     inv_rng_init(&rng, s->o->seed, 0);
     g.workers = calloc((size_t)s->o->threads, sizeof *g.workers);
@@ -283,18 +308,16 @@ invit_status inv_tsp_evolve(inv_tsp_search *s, bool *done, invit_error *err)
         INV_TRY(inv_eax_create(s, &w->eax, err));
         w->start = malloc((size_t)n * sizeof *w->start);
         w->place = malloc((size_t)n * sizeof *w->place);
-        if (!w->start || !w->place || (i == 0 && !make_room(&g, 1))) {
+        if (!w->start || !w->place || (i == 0 && !make_room(&g, first))) {
             status = inv_no_memory(err, (size_t)n * sizeof *w->start);
             goto done;
         }
     }
 
-    double begun = inv_now();
-    bool whole = make_tour(&g, &g.workers[0], 0);
-    keep_best(&g, 0, 1);
-    int32_t size = affordable(&g, inv_now() - begun);
-    if (!whole || size < way->least) { /* its tour counts, if it is one */
-        if (whole) s->kicks += kicks_per_tour(&g);
+    int32_t in_time = make_first(&g, first);
+    if (in_time < size) size = in_time;
+    if (atomic_load(&g.cut_short) || size < way->least) { /* what was made counts */
+        s->kicks += first * kicks_per_tour(&g);
         goto done;
     }
     if (!make_room(&g, size)) {
@@ -302,9 +325,10 @@ invit_status inv_tsp_evolve(inv_tsp_search *s, bool *done, invit_error *err)
         goto done;
     }
     *done = way->again; /* what is left then is not enough for another one */
-    while (!atomic_load(&g.cut_short) &&
-           (s->o->iterations < 0 || s->kicks + size * kicks_per_tour(&g) <= s->o->iterations)) {
-        make_population(&g, size);
+    for (; !atomic_load(&g.cut_short) &&
+           (s->o->iterations < 0 || s->kicks + size * kicks_per_tour(&g) <= s->o->iterations);
+         first = 0) {
+        make_population(&g, first, size);
         if (!atomic_load(&g.cut_short)) evolve(&g, &rng);
         if (!way->again) break;
         size = size * 2 < MOST ? size * 2 : MOST;

@@ -3,14 +3,14 @@
 #include "search/tsp_search.h"
 
 #include "base/clock.h"
+#include "base/parallel.h"
 #include "search/curve.h"
 #include "search/tsp_exact.h"
 #include "problem/metric.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum { NEIGHBOURS = 8, PER_QUADRANT = 1, NEIGHBOURS_MATRIX = 12, WHOLE_POPULATION = 150000 };
+enum { NEIGHBOURS = 8, PER_QUADRANT = 1, NEIGHBOURS_MATRIX = 12 };
 
 void inv_tsp_show(inv_tsp_search *s)
 {
@@ -62,6 +62,7 @@ static invit_status search(inv_tsp_search *s, invit_error *err)
         return INVIT_OK; /* no time to improve anything: the tour stays as it is */
     if (status != INVIT_OK) return status;
     s->nb = &nb;
+    s->whole_most = inv_tsp_whole_most(s);
     bool done = false;
     status = inv_tsp_evolve(s, &done, err);
     if (status == INVIT_OK && !done) status = inv_tsp_chain(s, err);
@@ -81,10 +82,26 @@ static invit_status number_nodes(const inv_tsp_search *s, const invit_instance *
     }
     numbered->xy = malloc(2 * n * sizeof *numbered->xy);
     if (!numbered->xy) return inv_no_memory(err, 2 * n * sizeof *numbered->xy);
-    INV_CHECK(inv_curve_order(p->xy, p->n, s->o->threads, name, err));
-    for (size_t i = 0; i < n; i++)
-        memcpy(numbered->xy + 2 * i, p->xy + 2 * (size_t)name[i], 2 * sizeof *p->xy);
-    return INVIT_OK;
+    return inv_curve_points(p->xy, p->n, s->o->threads, name, numbered->xy, err);
+}
+
+typedef struct renaming {
+    const int32_t *name;
+    int32_t *number; /* the inverse of name */
+    const int32_t *nodes;
+    int32_t *order; /* nodes by their numbers */
+} renaming;
+
+static void invert(void *context, size_t from, size_t to)
+{
+    const renaming *r = context;
+    for (size_t i = from; i < to; i++) r->number[r->name[i]] = (int32_t)i;
+}
+
+static void number_tour(void *context, size_t from, size_t to)
+{
+    const renaming *r = context;
+    for (size_t i = from; i < to; i++) r->order[i] = r->number[r->nodes[i]];
 }
 
 /* The fixed edges in the numbers of the search. */
@@ -113,9 +130,10 @@ static invit_status run(inv_tsp_search *s, const invit_instance *p, invit_error 
     INV_TRY(number_nodes(s, p, name, &numbered, err));
     number = malloc(n * sizeof *number);
     if (!number) INV_TRY(inv_no_memory(err, n * sizeof *number));
-    for (size_t i = 0; i < n; i++) number[name[i]] = (int32_t)i;
+    renaming r = {name, number, nodes, order};
+    inv_parallel_blocks(s->o->threads, n, invert, &r);
     if (s->o->fixed) INV_TRY(number_fixed(s->o->fixed, name, number, p->n, &fixed, err));
-    for (size_t i = 0; i < n; i++) order[i] = number[nodes[i]];
+    inv_parallel_blocks(s->o->threads, n, number_tour, &r);
     renamed = true;
     free(number);
     number = NULL;
@@ -142,8 +160,7 @@ invit_status inv_improve_tsp(const invit_instance *p, invit_solution **solution,
         return inv_fail(err, INVIT_ERR_ARGUMENT,
                         "the tour to improve has %d nodes, expected all %d of the instance",
                         (int)((*solution)->start[1] - (*solution)->start[0]), (int)p->n);
-    inv_tsp_search s = {
-        .p = p, .o = o, .begun = inv_now(), .solution = *solution, .whole_most = WHOLE_POPULATION};
+    inv_tsp_search s = {.p = p, .o = o, .begun = inv_now(), .solution = *solution};
     s.told = s.begun;
     s.length = inv_length(p, *solution);
     s.told_length = s.length;

@@ -72,7 +72,8 @@ typedef struct cut_job {
     const int32_t *order;
     int32_t size;
     uint64_t seed;
-    range *part; /* [parts] what each call of cut_part cuts */
+    range *part;     /* [parts] what threads cut, each as a whole */
+    int32_t *middle; /* [parts] where split_parts splits them; -1: not at all */
     int parts;
     int32_t *begin; /* [parts][pieces + 1] where the pieces of each part begin */
     atomic_int next;
@@ -137,6 +138,36 @@ static int32_t *cut_range(const cut_job *job, range r, int32_t *begin)
     int32_t mid = split(job, r, 0.5, OFF_THE_MIDDLE);
     begin = cut_range(job, (range){r.from, mid}, begin);
     return cut_range(job, (range){mid, r.to}, begin);
+}
+
+static void split_parts(void *context, int member)
+{
+    cut_job *job = context;
+    (void)member;
+    for (int i; (i = atomic_fetch_add(&job->next, 1)) < job->parts;)
+        job->middle[i] = is_piece(job, job->part[i]) ? -1 : split(job, job->part[i], 0.5, OFF_THE_MIDDLE);
+}
+
+/* Splits the parts, level by level, until every thread has some; in the order of `member`. */
+static void make_parts(cut_job *job)
+{
+    int threads = job->q->threads;
+    for (bool more = threads > 1; more && 2 * job->parts <= MOST_PARTS && job->parts < 4 * threads;) {
+        range old[MOST_PARTS];
+        int olds = job->parts;
+        memcpy(old, job->part, (size_t)olds * sizeof *old);
+        atomic_store(&job->next, 0);
+        inv_parallel(threads < olds ? threads : olds, split_parts, job);
+        job->parts = 0;
+        more = false;
+        for (int i = 0; i < olds; i++) {
+            int32_t mid = job->middle[i];
+            job->part[job->parts++] = (range){old[i].from, mid < 0 ? old[i].to : mid};
+            if (mid >= 0) job->part[job->parts++] = (range){mid, old[i].to};
+            more |= mid >= 0;
+        }
+    }
+    atomic_store(&job->next, 0);
 }
 
 static void cut_parts(void *context, int member)
@@ -205,33 +236,30 @@ static void arrange_pieces(void *context, int member)
     for (int32_t i; (i = atomic_fetch_add(&job->next, 1)) < job->q->count;) arrange(job, i);
 }
 
+/* Nodes by their numbers, and where each is on the tour. */
+static void list_nodes(void *context, size_t from, size_t to)
+{
+    cut_job *job = context;
+    for (size_t i = from; i < to; i++) {
+        job->q->member[i] = (int32_t)i;
+        job->q->slot[job->order[i]] = (int32_t)i;
+    }
+}
+
 void inv_pieces_cut(inv_pieces *q, const int32_t *order, int32_t size, uint64_t seed)
 {
-    int32_t n = q->p->n;
-    range part[MOST_PARTS];
-    cut_job job = {.q = q, .order = order, .size = size, .seed = seed, .part = part, .begin = q->kept};
-    for (int32_t i = 0; i < n; i++) q->member[i] = i;
-    for (int32_t i = 0; i < n; i++) q->slot[order[i]] = i;
-
-    /* The first splits one by one, until every thread has some; in the order of `member`. */
-    part[job.parts++] = (range){0, n};
-    for (bool more = q->threads > 1; more && 2 * job.parts <= MOST_PARTS && job.parts < 4 * q->threads;) {
-        range old[MOST_PARTS];
-        int olds = job.parts;
-        memcpy(old, part, sizeof old);
-        job.parts = 0;
-        more = false;
-        for (int i = 0; i < olds; i++) {
-            if (is_piece(&job, old[i])) {
-                part[job.parts++] = old[i];
-                continue;
-            }
-            int32_t mid = split(&job, old[i], 0.5, OFF_THE_MIDDLE);
-            part[job.parts++] = (range){old[i].from, mid};
-            part[job.parts++] = (range){mid, old[i].to};
-            more = true;
-        }
-    }
+    int32_t n = q->p->n, middle[MOST_PARTS];
+    range part[MOST_PARTS] = {{0, n}};
+    cut_job job = {.q = q,
+                   .order = order,
+                   .size = size,
+                   .seed = seed,
+                   .part = part,
+                   .middle = middle,
+                   .parts = 1,
+                   .begin = q->kept};
+    inv_parallel_blocks(q->threads, (size_t)n, list_nodes, &job);
+    make_parts(&job);
     inv_parallel(q->threads, cut_parts, &job);
     q->count = 0;
     for (int i = 0; i < job.parts; i++)
@@ -240,6 +268,23 @@ void inv_pieces_cut(inv_pieces *q, const int32_t *order, int32_t size, uint64_t 
     q->begin[q->count] = n;
     atomic_store(&job.next, 0);
     inv_parallel(q->count < 4 ? 1 : q->threads, arrange_pieces, &job);
+}
+
+void inv_pieces_cut_along(inv_pieces *q, const int32_t *order, int32_t size, uint64_t seed)
+{
+    int32_t n = q->p->n, count = n / size > 0 ? n / size : 1;
+    cut_job job = {.q = q, .order = order};
+    inv_rng rng;
+    inv_rng_init(&rng, seed, 0);
+    int32_t at = (int32_t)inv_rng_below(&rng, (uint32_t)n);
+    for (int32_t i = 0; i < n; i++) {
+        q->member[i] = order[at];
+        q->slot[order[at]] = at;
+        at = at + 1 == n ? 0 : at + 1;
+    }
+    for (int32_t i = 0; i <= count; i++) q->begin[i] = (int32_t)((int64_t)n * i / count);
+    q->count = count;
+    inv_parallel(count < 4 ? 1 : q->threads, arrange_pieces, &job);
 }
 
 static int32_t *cut_evenly(const cut_job *job, range r, int32_t count, int32_t *begin)

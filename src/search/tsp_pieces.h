@@ -1,6 +1,6 @@
-/* A tour cut into pieces by space, which threads improve at the same time.
+/* A tour cut into pieces, by space or along the tour, which threads improve at the same time.
  *
- * A piece is a cell of a k-d partition of the nodes. Its nodes in the order of the tour form a cycle; where two
+ * A piece is a cell of a k-d partition of the nodes, or a stretch of the tour. Its nodes in the order of the tour form a cycle; where two
  * of them follow each other on the cycle but not on the tour, a fixed edge stands for the path outside the
  * piece. Whatever keeps the fixed edges and gives one cycle is a shorter tour when the paths are put back.
  *
@@ -39,6 +39,8 @@ void inv_pieces_destroy(inv_pieces *q);
 /* Cuts the tour anew into pieces of about `size` (>= `least` of creation) nodes, at places that `seed` decides.
  * O(n log(n / size)), all threads. */
 void inv_pieces_cut(inv_pieces *q, const int32_t *order, int32_t size, uint64_t seed);
+/* Cuts it into stretches of about `size` nodes instead, at places that `seed` decides. O(n), all threads. */
+void inv_pieces_cut_along(inv_pieces *q, const int32_t *order, int32_t size, uint64_t seed);
 /* Puts the nodes into `count` cells of about the same number, in member and begin; there need not be a tour.
  * n / count must be >= `least`. */
 void inv_pieces_cells(inv_pieces *q, int32_t count, uint64_t seed);

@@ -37,11 +37,11 @@ void inv_tsp_show(inv_tsp_search *s);
 
 /* Chained Lin-Kernighan on s->order, all threads at once on pieces of the tour. */
 invit_status inv_tsp_chain(inv_tsp_search *s, invit_error *err);
-enum {
-    INV_WHOLE_POPULATION = 150000
-}; /* nodes of the largest tour of which there is a population as a whole */
-/* Whether there is time, or kicks enough, for a population. */
-bool inv_tsp_population_pays(const inv_tsp_search *s);
+/* The most nodes of a tour that has a population as a whole, by the time, or the kicks, that are left per node: the
+ * fewer, the sooner small pieces, which stay in the cache and keep all threads busy, are better. */
+int32_t inv_tsp_whole_most(const inv_tsp_search *s);
+/* The nodes of a piece of a larger one that has a population of its own; 0: there is no time for that. */
+int32_t inv_tsp_population_piece(const inv_tsp_search *s);
 /* A population of such tours, crossed by edge assembly: far better where there is time for it. *done is false
  * when there is not, and only a little has been spent to find out, or when there is some left after it. */
 invit_status inv_tsp_evolve(inv_tsp_search *s, bool *done, invit_error *err);

@@ -1,5 +1,5 @@
 /* Building the k-d tree: split at the median of the longer side of the box, down to leaves of a few points.
- * The top of the tree first, then all threads at what is below. */
+ * The top of the tree level by level, then all threads at what is below. */
 #include "view/kd_tree.h"
 
 #include "base/parallel.h"
@@ -19,7 +19,7 @@ enum {
 typedef struct build_job {
     inv_kd_tree *tree;
     const inv_limits *limits;
-    int top; /* subtrees with their root at this depth are shared by the threads */
+    int top, last; /* threads share the subtrees with their root at depth `top`, down to depth `last` */
     atomic_int next, stopped;
 } build_job;
 
@@ -117,16 +117,20 @@ static void build_below(void *context, int member)
     int32_t first = (int32_t)1 << job->top;
     (void)member;
     for (int32_t i; (i = atomic_fetch_add(&job->next, 1)) < first;)
-        build(job, first + i, job->top, job->tree->levels);
+        build(job, first + i, job->top, job->last);
 }
 
 static bool build_tree(inv_kd_tree *t, const inv_limits *limits)
 {
     build_job job = {.tree = t, .limits = limits};
     int threads = limits && limits->threads > 1 && t->n >= SHARED_POINTS ? limits->threads : 1;
-    if (threads > 1)
-        while (job.top < t->levels && (1 << job.top) < SUBTREES_A_THREAD * threads) job.top++;
-    build(&job, 1, 0, job.top - 1);
+    /* Level by level, until there are enough subtrees. */
+    for (; threads > 1 && job.top < t->levels && (1 << job.top) < SUBTREES_A_THREAD * threads; job.top++) {
+        job.last = job.top;
+        inv_parallel(threads < 1 << job.top ? threads : 1 << job.top, build_below, &job);
+        atomic_store(&job.next, 0);
+    }
+    job.last = t->levels;
     inv_parallel(threads, build_below, &job);
     return !atomic_load(&job.stopped);
 }

@@ -17,8 +17,9 @@ enum { TOUR_PIECE = 5000, TOUR_LEAST = 20000, ROUTES_PIECE = 1500 };
 enum { ALONE = 12 }; /* nodes up to which rank 0 needs no help */
 /* Rounds of islands, and of a solve that counts its steps instead of looking at the clock. */
 enum { ISLAND_ROUNDS = 4 };
-/* How long after a cancellation a rank may take to answer, and how much longer than planned in a round. */
-static const double CANCEL_GRACE = 0.4, LATE_SHARE = 0.1, LATE_SECONDS = 10;
+/* How long after a cancellation a rank may take to answer, and how much longer than planned in a round: ranks of busy
+ * machines are slow, not lost. Of one that died mpirun knows at once. */
+static const double CANCEL_GRACE = 0.4, LATE_SHARE = 0.5, LATE_SECONDS = 30;
 /* Islands that are farther behind the best than this part of the length go on from the best. */
 static const double BEHIND = 1e-3;
 
@@ -323,7 +324,8 @@ void invit_ranks_leave(invit_ranks *ranks, int code)
 {
     if (!ranks) return;
     if (ranks->lost)
-        inv_comm_abort(ranks->comm, code); /* it, and those that wait for it, do not end by themselves */
+        inv_comm_abort(ranks->comm,
+                       code ? code : 1); /* it, and those that wait for it, do not end by themselves */
     const inv_job end = {.kind = INV_JOB_END};
     for (int rank = 1; inv_comm_rank(ranks->comm) == 0 && rank < inv_comm_size(ranks->comm); rank++)
         inv_job_send(ranks->comm, rank, &end, NULL, NULL);
