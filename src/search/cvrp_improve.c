@@ -239,6 +239,7 @@ static void work(void *context, int member)
                             .deadline = s->until < INFINITY ? now + (s->until - now) / waves : INFINITY,
                             .steps = s->round_steps,
                             .give_up = s->give_up,
+                            .near_first = s->give_up,
                             .cancel = s->o->control ? s->o->control->cancel : NULL};
         if (s->round_steps < INT64_MAX) run.steps = share_of(s, i + 1) - share_of(s, i);
         inv_rng rng;
@@ -279,6 +280,7 @@ static void run_chain(void *context, int member)
                         .deadline = s->until,
                         .steps = s->round_steps,
                         .give_up = s->give_up,
+                        .near_first = s->give_up,
                         .cancel = s->o->control ? s->o->control->cancel : NULL};
     if (s->round_steps < INT64_MAX)
         run.steps = s->round_steps * (member + 1) / s->o->threads - s->round_steps * member / s->o->threads;

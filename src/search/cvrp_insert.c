@@ -76,7 +76,7 @@ inv_cvrp_place_found inv_cvrp_best_place(inv_cvrp_part *q, int32_t v, inv_rng *r
     int32_t own = q->n + inv_cvrp_empty_route(q), first = q->k < FIRST_LOOK ? q->k : FIRST_LOOK;
     double home = inv_cvrp_distance(q, v, own);
     inv_cvrp_place_found best = {own, 2 * home + q->per_route};
-    if (!q->give_up) {
+    if (!q->near_first) {
         look_beside(q, v, 0, q->k, home, false, rng, &best);
         return best;
     }

@@ -103,6 +103,7 @@ invit_status inv_cvrp_part_begin(inv_cvrp_part *q, invit_metric metric, int32_t 
     q->k = k;
     q->capacity = capacity;
     q->longest_chain = INV_CVRP_LONGEST_CHAIN;
+    q->near_first = false;
     q->pinned = 0;
     q->per_route = 0;
     return INVIT_OK;
@@ -114,7 +115,7 @@ static void remove_customer(inv_cvrp_part *q, int32_t v)
 {
     inv_cvrp_unlink_node(q, v);
     q->removed[q->removals++] = v;
-    if (!q->give_up) return;
+    if (!q->near_first) return;
     /* Recreate will look at the list's beginning: two lines of the cache, as rows are not aligned. */
     size_t row = (size_t)v * (size_t)q->k, sixteenth = row + (size_t)(q->k < 16 ? q->k - 1 : 15);
     __builtin_prefetch(&q->near[row]);
@@ -204,7 +205,8 @@ static double cost(const inv_cvrp_part *q)
     return q->length + q->per_route * q->routes;
 }
 
-/* False: the solution cost more than `limit` before all customers were back, and could only grow. */
+/* False: the solution cost more than `limit` before all customers were back, and could only grow. Quick steps try
+ * ejections before that. */
 static bool recreate(inv_cvrp_part *q, double limit, inv_rng *rng)
 {
     sort_removed(q, rng);
@@ -213,7 +215,7 @@ static bool recreate(inv_cvrp_part *q, double limit, inv_rng *rng)
         int32_t v = q->removed[i];
         inv_cvrp_place_found found = inv_cvrp_best_place(q, v, rng);
         if (cost(q) + found.added > limit) {
-            if (q->removals + INV_CVRP_MOST_EJECTED > most) return false;
+            if (!q->give_up || q->removals + INV_CVRP_MOST_EJECTED > most) return false;
             inv_cvrp_ejection e = inv_cvrp_find_ejection(q, v, limit - cost(q), rng);
             if (e.count == 0) return false;
             inv_cvrp_eject(q, v, &e);
@@ -326,6 +328,7 @@ int64_t inv_cvrp_part_run(inv_cvrp_part *q, const inv_cvrp_run *run, inv_rng *rn
     inv_cvrp_draw_blink(q, rng);
     q->unit = inv_cvrp_part_unit(q);
     q->give_up = run->give_up;
+    q->near_first = run->near_first;
     q->longest_chain = q->n > LONG_ROUTE * q->routes ? SHORT_CHAIN : INV_CVRP_LONGEST_CHAIN;
     double slack = q->give_up ? 0 : WORTH_MENDING * q->unit;
     for (; step < run->steps; step++) {
@@ -343,7 +346,7 @@ int64_t inv_cvrp_part_run(inv_cvrp_part *q, const inv_cvrp_run *run, inv_rng *rn
         /* The threshold is drawn first: most steps are refused, and then long before they are whole. */
         double before = q->length, limit = cost(q) + temperature * inv_rng_exponential(rng);
         ruin(q, rng);
-        bool mendable = recreate(q, q->give_up ? limit : INFINITY, rng) && cost(q) < limit + slack;
+        bool mendable = recreate(q, limit + slack, rng);
         if (mendable) inv_cvrp_local_search(q);
         if (mendable && cost(q) < limit) {
             inv_cvrp_keep(q);

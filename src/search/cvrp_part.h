@@ -28,6 +28,7 @@ typedef struct inv_cvrp_part {
     int32_t n, k; /* nodes with the depot; neighbours kept per customer */
     int32_t capacity;
     bool give_up;          /* as the run says */
+    bool near_first;       /* likewise        */
     double per_route;      /* what a route counts beside its length when a step is judged */
     int32_t longest_chain; /* customers in a chain that the local search moves, at most */
     int32_t pinned;        /* a customer that stays first in its route; 0: none  */
@@ -85,9 +86,12 @@ typedef struct inv_cvrp_run {
     double hot, cold;      /* temperature at the start and at the end                                       */
     int64_t steps;         /* where the run ends and by which it cools; INT64_MAX: by the clock alone       */
     double from, deadline; /* inv_now() at the start and where the run ends; deadline INFINITY: no clock */
-    /* Many quick steps, for many customers in short routes: a step ends as soon as it is too long, places are looked
-     * for nearby first, large customers may eject others, and fewer routes are aimed at. */
+    /* Many quick steps, for many customers in short routes: a step ends as soon as it is too long, large customers may
+     * eject others, and fewer routes are aimed at. */
     bool give_up;
+    /* Places for customers are looked for nearby, and farther away only if that is dear: quicker steps, which CVRPs of a
+     * hundred customers and many customers in short routes gain by. */
+    bool near_first;
     const volatile int *cancel;
 } inv_cvrp_run;
 

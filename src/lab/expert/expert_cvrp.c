@@ -124,8 +124,11 @@ invit_status inv_expert_cvrp(inv_expert *e, const inv_cvrp_request *q, inv_cvrp_
         INV_CHECK(begin_with_savings(part, q, err));
     double unit = inv_cvrp_part_unit(part), steps = q->effort * STEPS_PER_CUSTOMER * (q->n - 1);
     if (q->n - 1 > open) {
-        inv_cvrp_run run = {
-            .hot = HOT * unit, .cold = COLD * unit, .steps = (int64_t)steps, .deadline = INFINITY};
+        inv_cvrp_run run = {.hot = HOT * unit,
+                            .cold = COLD * unit,
+                            .steps = (int64_t)steps,
+                            .deadline = INFINITY,
+                            .near_first = true};
         if (run.steps < LEAST_STEPS) run.steps = LEAST_STEPS;
         inv_cvrp_part_run(part, &run, &rng);
     }
