@@ -135,6 +135,24 @@ static void it_finds_what_savings_miss(void **state)
     invit_instance_destroy(p);
 }
 
+/* A far depot, and savings that need a vehicle more than the demands do: the way to it is dear. */
+static void a_route_too_many_is_saved(void **state)
+{
+    (void)state;
+    invit_instance *p = make(701, 102, 3, INVIT_EUC_2D, 8);
+    p->xy[0] = -3000;
+    invit_solution *s = savings(p);
+    int64_t demand = 0;
+    for (int i = 1; i < p->n; i++) demand += p->demand[i];
+    int32_t least = (int32_t)((demand + p->capacity - 1) / p->capacity), first = s->routes;
+    assert_true(first > least);
+    inv_improve_options o = steps(200000, 2, 1);
+    improve(p, &s, &o);
+    assert_int_equal(s->routes, least);
+    invit_solution_destroy(s);
+    invit_instance_destroy(p);
+}
+
 static void a_poor_start_is_made_good(void **state)
 {
     (void)state;
@@ -258,6 +276,7 @@ int main(void)
         cmocka_unit_test(shapes_and_metrics_stay_feasible),
         cmocka_unit_test(duplicates_and_full_vehicles_work),
         cmocka_unit_test(it_finds_what_savings_miss),
+        cmocka_unit_test(a_route_too_many_is_saved),
         cmocka_unit_test(a_poor_start_is_made_good),
         cmocka_unit_test(the_same_seed_gives_the_same_routes),
         cmocka_unit_test(the_length_does_not_drift),

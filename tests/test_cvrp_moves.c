@@ -8,6 +8,7 @@
 
 #include "fewer.h"
 #include "search/cvrp_exchange.h"
+#include "search/cvrp_fleet.h"
 #include "search/cvrp_insert.h"
 #include "search/cvrp_local.h"
 #include "search/cvrp_moves.h"
@@ -343,6 +344,44 @@ static void long_runs_do_not_drift(void **state)
     inv_cvrp_part_destroy(&q);
 }
 
+/* Every customer alone at first, and one route less again and again, until the demands allow no more. */
+static void routes_are_saved_one_by_one(void **state)
+{
+    (void)state;
+    inv_cvrp_part q = {0};
+    inv_rng rng;
+    inv_rng_init(&rng, 8, 1);
+    inv_cvrp_run run = {.hot = 0.1, .deadline = INFINITY};
+    for (int i = 0; i < 4; i++) {
+        int32_t nodes[N - 1], start[N + 1], demand = 0, fails = 0, capacity = 25 + 10 * i;
+        make(&q, capacity, &rng);
+        for (int v = 1; v < N; v++) demand += q.node[v].demand;
+        for (int v = 1; v < N; v++) start[v] = nodes[v - 1] = v;
+        start[0] = 0;
+        inv_cvrp_part_set(&q, nodes, start, N - 1);
+        while (inv_cvrp_may_save_route(&q) && fails < 5) {
+            int32_t routes = inv_cvrp_part_routes(&q, false, nodes, start), last = q.routes;
+            bool saved;
+            int64_t made = inv_cvrp_save_route(&q, &run, 3000, &rng, &saved);
+            assert_sound(&q);
+            assert_true(made <= 3000);
+            assert_true(saved || made == 3000);
+            if (saved) {
+                routes = inv_cvrp_part_routes(&q, false, nodes, start);
+                assert_true(routes < last);
+                assert_int_equal(start[routes], N - 1);
+            } else
+                inv_cvrp_part_set(&q, nodes, start, routes);
+            fails += !saved;
+            assert_sound(&q);
+        }
+        int32_t least = (demand + capacity - 1) / capacity;
+        if (q.routes > least + 1) print_error("%d routes of %d\n", q.routes, least);
+        assert_true(q.routes <= least + 1);
+    }
+    inv_cvrp_part_destroy(&q);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -352,6 +391,7 @@ int main(void)
         cmocka_unit_test(chains_move_only_to_shorten),
         cmocka_unit_test(ejections_make_room_at_the_stated_cost),
         cmocka_unit_test(long_runs_do_not_drift),
+        cmocka_unit_test(routes_are_saved_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * the parts by ruin and recreate, the parts are joined and cut elsewhere; the temperature falls with the
  * budget. */
 #include "base/cancel.h"
+#include "search/cvrp_fleet.h"
 #include "search/cvrp_part.h"
 #include "search/cvrp_partition.h"
 #include "search/improve.h"
@@ -32,7 +33,7 @@
 #define LEAST_ROUNDS      6
 #define FIRST_SPEED       150000 /* steps a second and thread, until it is measured                         */
 #define LONG_FALL         30.0   /* seconds, when there is no limit */
-#define SHORT_SHARE       0.05   /* of the budget goes into a first quick fall of the temperature */
+#define SHORT_SHARE       0.025  /* of the budget goes into each quick fall of the temperature */
 #define FEW_STEPS         100    /* per customer: too few to begin hot */
 /* Temperatures, in units of the mean edge between customers. The hot one is a LONG_ROUTE-th of the customers in a
  * route, within its bounds: the longer routes are, the more edges must change together. Steps that are given up early
@@ -42,8 +43,20 @@
 #define HOT         1.0
 #define HOTTEST     10.0
 #define HOT_GIVE_UP 2.0
-#define WARM        0.3
-#define COLD        0.05
+/* Where so many customers of a hundred ask for more than a third of a vehicle, loading the vehicles is a puzzle of its own.
+ * Of six generated instances of 900 and 930 customers, four ended 0.05 to 0.5 % shorter with 8 than with 2, two within
+ * 0.05 %; six without such demands 0.1 % longer. */
+#define HOT_PACKING   8.0
+#define LARGE_DEMANDS 0.05
+#define WARM          0.3
+#define COLD          0.05
+/* Fleet reduction: routes that are saved one by one, and the capacity that must be left in a route on average, in mean
+ * demands: fuller vehicles make longer routes. A search for one route less takes so many steps per customer at most, in
+ * parts as large as may be, since each of them leaves a part of a vehicle empty. */
+#define MOST_SAVED  3
+#define LEAST_SLACK 0.2
+#define SAVE_STEPS  20
+#define SAVE_PART   20000
 
 /* What a round leaves: the routes of part i from nodes[offset[i]] and start[offset[i] + i] on. */
 typedef struct outcome {
@@ -67,6 +80,8 @@ typedef struct search {
 
     bool chains;  /* every thread anneals the whole */
     bool give_up; /* of each run */
+    bool save;    /* this round is one of fleet reduction */
+    atomic_int saved;
     int32_t round, parts;
     inv_cvrp_place *place; /* [n] routes, in the parts' order                      */
     int32_t *first;        /* [parts + 1] into place                               */
@@ -220,6 +235,18 @@ static int64_t share_of(const search *s, int32_t i)
     return (int64_t)((double)s->round_steps * s->offset[i] / (s->p->n - 1));
 }
 
+static int64_t save_route(search *s, int32_t i, inv_cvrp_part *q, const inv_cvrp_run *run, inv_rng *rng)
+{
+    bool saved = false;
+    if (!inv_cvrp_may_save_route(q)) return 0;
+    int64_t steps = inv_cvrp_save_route(q, run, (int64_t)SAVE_STEPS * q->n, rng, &saved);
+    if (saved)
+        atomic_fetch_add(&s->saved, 1);
+    else
+        load_part(s, i, q);
+    return steps;
+}
+
 static void work(void *context, int member)
 {
     search *s = context;
@@ -246,7 +273,7 @@ static void work(void *context, int member)
         inv_rng_init(&rng, s->o->seed, ((uint64_t)s->round << 32) + (uint64_t)i + 1);
         load_part(s, i, q);
         double before = q->length;
-        s->made[i] = inv_cvrp_part_run(q, &run, &rng);
+        s->made[i] = s->save ? save_route(s, i, q, &run, &rng) : inv_cvrp_part_run(q, &run, &rng);
         store_part(s, i, q, false, &s->current);
         store_part(s, i, q, true, &s->shortest);
         s->gain[i] = before - q->best_length;
@@ -403,11 +430,75 @@ static invit_status anneal(search *s, double budget, double hot, double cold, in
     return INVIT_OK;
 }
 
+/* Whether loading vehicles is a puzzle: many demands are more than a third of a vehicle. */
+static bool packs_hard(const invit_instance *p)
+{
+    int32_t large = 0;
+    for (int32_t v = 1; v < p->n; v++) large += p->demand[v] > p->capacity / 3;
+    return large >= LARGE_DEMANDS * (p->n - 1);
+}
+
 static double hot_temperature(const search *s)
 {
-    if (s->give_up) return HOT_GIVE_UP;
+    if (s->give_up) return packs_hard(s->p) ? HOT_PACKING : HOT_GIVE_UP;
     double route = (double)(s->p->n - 1) / s->now->routes;
     return fmin(HOTTEST, fmax(HOT, route / LONG_ROUTE));
+}
+
+static invit_status short_fall(search *s, double budget, invit_error *err)
+{
+    if (s->o->iterations >= 0) budget = ceil(budget);
+    return anneal(s, SHORT_SHARE * budget, WARM, COLD, err);
+}
+
+static bool may_save_route(const search *s)
+{
+    int64_t demand = 0;
+    for (int32_t v = 1; v < s->p->n; v++) demand += s->p->demand[v];
+    double slack = (double)s->p->capacity * (s->now->routes - 1) - (double)demand;
+    return slack >= LEAST_SLACK * (double)demand / (s->p->n - 1) * s->now->routes;
+}
+
+static invit_status save_routes(search *s, invit_error *err)
+{
+    int32_t parts = s->parts;
+    s->parts = (s->p->n - 1) / SAVE_PART + 1;
+    s->save = true;
+    atomic_store(&s->saved, 0);
+    s->hot = s->cold = COLD * s->unit;
+    s->until = s->o->deadline;
+    invit_status status = one_round(s, err);
+    s->save = false;
+    s->parts = parts;
+    return status;
+}
+
+/* Whether fewer routes are shorter only shows once they have been annealed too: both go on from the same solution for the
+ * same time. */
+static invit_status reduce_fleet(search *s, double budget, invit_error *err)
+{
+    invit_status status = INVIT_OK;
+    invit_solution *begun = NULL, *kept = NULL;
+    for (int i = 0; i < MOST_SAVED && may_save_route(s) && !stopped(s); i++) {
+        invit_solution_destroy(begun);
+        begun = NULL;
+        INV_TRY(inv_solution_copy(s->now, &begun, err));
+        INV_TRY(short_fall(s, budget, err));
+        double length = s->now_length;
+        invit_solution_destroy(kept);
+        kept = NULL;
+        INV_TRY(inv_solution_copy(s->now, &kept, err));
+        copy_routes(begun, s->now);
+        INV_TRY(save_routes(s, err));
+        if (atomic_load(&s->saved) > 0) INV_TRY(short_fall(s, budget, err));
+        if (atomic_load(&s->saved) > 0 && s->now_length < length) continue;
+        copy_routes(kept, s->now);
+        break;
+    }
+done:
+    invit_solution_destroy(begun);
+    invit_solution_destroy(kept);
+    return status;
 }
 
 /* A short fall first, so that there soon is something good; then the long one. Without any limit the search
@@ -424,8 +515,8 @@ static invit_status anneal_to_the_limit(search *s, invit_error *err)
     double first_hot = per_customer < FEW_STEPS ? fmax(COLD, warm * per_customer / FEW_STEPS)
                                                 : hot * fmin(1, per_customer / (2 * FEW_STEPS));
     if (per_customer >= FEW_STEPS) {
-        INV_CHECK(anneal(s, o->iterations >= 0 ? ceil(SHORT_SHARE * budget) : SHORT_SHARE * budget, WARM,
-                         COLD, err));
+        INV_CHECK(short_fall(s, budget, err));
+        if (!s->chains) INV_CHECK(reduce_fleet(s, budget, err));
         budget = o->iterations >= 0 ? (double)(o->iterations - s->steps)
                  : limited          ? o->deadline - inv_now()
                                     : budget;

@@ -4,6 +4,7 @@
 #include "search/cvrp_insert.h"
 #include "search/cvrp_local.h"
 #include "search/cvrp_moves.h"
+#include "search/cvrp_ruin.h"
 
 #include "base/cancel.h"
 
@@ -13,12 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The paper's constants. */
-#define REMOVED_ON_AVERAGE 10.0
-#define LONGEST_STRING     10.0
-#define SPLIT_STRING       0.5
-#define SPLIT_GROWS        0.01
-#define STEPS_PER_CLOCK    16
+#define STEPS_PER_CLOCK 16
 /* The local search makes good what recreate left too long: in mean edges, how far above the threshold a step may be for
  * that. Steps farther away are hardly ever brought below it, and cost as much. */
 #define WORTH_MENDING 6.0
@@ -53,6 +49,9 @@ void inv_cvrp_part_destroy(inv_cvrp_part *q)
     free(q->loads_known);
     free(q->queue);
     free(q->queued);
+    free(q->left);
+    free(q->left_at);
+    free(q->absences);
     memset(q, 0, sizeof *q);
 }
 
@@ -84,7 +83,8 @@ invit_status inv_cvrp_part_begin(inv_cvrp_part *q, invit_metric metric, int32_t 
             !grow(&q->changed_in, 2 * m, sizeof *q->changed_in) ||
             !grow(&q->load_to, 2 * m, sizeof *q->load_to) ||
             !grow(&q->loads_known, m, sizeof *q->loads_known) || !grow(&q->queue, 2 * m, sizeof *q->queue) ||
-            !grow(&q->queued, 2 * m, sizeof *q->queued))
+            !grow(&q->queued, 2 * m, sizeof *q->queued) || !grow(&q->left, m, sizeof *q->left) ||
+            !grow(&q->left_at, m, sizeof *q->left_at) || !grow(&q->absences, m, sizeof *q->absences))
             return inv_no_memory(err, m * 200);
         q->reserved_n = n;
     }
@@ -109,95 +109,7 @@ invit_status inv_cvrp_part_begin(inv_cvrp_part *q, invit_metric metric, int32_t 
     return INVIT_OK;
 }
 
-/* ---- ruin: adjacent string removal ------------------------------------------------------------- */
-
-static void remove_customer(inv_cvrp_part *q, int32_t v)
-{
-    inv_cvrp_unlink_node(q, v);
-    q->removed[q->removals++] = v;
-    if (!q->near_first) return;
-    /* Recreate will look at the list's beginning: two lines of the cache, as rows are not aligned. */
-    size_t row = (size_t)v * (size_t)q->k, sixteenth = row + (size_t)(q->k < 16 ? q->k - 1 : 15);
-    __builtin_prefetch(&q->near[row]);
-    __builtin_prefetch(&q->near[sixteenth]);
-    __builtin_prefetch(&q->near_length[row]);
-    __builtin_prefetch(&q->near_length[sixteenth]);
-}
-
-/* Takes a string of `length` customers that has c in it out of c's route; a split string leaves some in its
- * middle. */
-static void remove_string(inv_cvrp_part *q, int32_t c, int32_t length, inv_rng *rng)
-{
-    int32_t r = q->route[c], size = q->size[r] - (q->pinned && q->route[q->pinned] == r);
-    int32_t left = 0;
-    if (length > 1 && length < size && inv_rng_double(rng) < SPLIT_STRING) {
-        left = 1;
-        while (length + left < size && inv_rng_double(rng) < SPLIT_GROWS) left++;
-    }
-    int32_t span = length + left, back = 0, ahead = 0, first = c;
-    for (int32_t v = q->node[c].next; v < q->n && ahead < span - 1; v = q->node[v].next) ahead++;
-    for (int32_t v = q->node[c].prev; v < q->n && v != q->pinned && back < span - 1; v = q->node[v].prev)
-        back++;
-    int32_t least = span - 1 - ahead;
-    back = least + (int32_t)inv_rng_below(rng, (uint32_t)(back - least + 1));
-    while (back-- > 0) first = q->node[first].prev;
-
-    int32_t head = left ? 1 + (int32_t)inv_rng_below(rng, (uint32_t)(length - 1)) : length;
-    for (int32_t i = 0, v = first; i < span; i++) {
-        int32_t next = q->node[v].next;
-        if (i < head || i >= head + left) remove_customer(q, v);
-        v = next;
-    }
-}
-
-static void ruin(inv_cvrp_part *q, inv_rng *rng)
-{
-    double mean = (double)(q->n - 1) / q->routes;
-    double longest = mean < LONGEST_STRING ? mean : LONGEST_STRING;
-    double most = 4 * REMOVED_ON_AVERAGE / (1 + longest) - 1;
-    int32_t strings = (int32_t)(1 + inv_rng_double(rng) * most);
-    int32_t seed = 1 + (int32_t)inv_rng_below(rng, (uint32_t)(q->n - 1));
-    const int32_t *near = q->near + (size_t)seed * (size_t)q->k;
-
-    q->removals = 0;
-    q->stamp_now++;
-    for (int32_t i = -1; i < q->k && strings > 0; i++) {
-        int32_t c = i < 0 ? seed : near[i];
-        if (c == 0) break;
-        int32_t r = q->route[c];
-        if (r == q->n || c == q->pinned || q->stamp[r] == q->stamp_now) continue;
-        q->stamp[r] = q->stamp_now;
-        int32_t size = q->size[r] - (q->pinned && q->route[q->pinned] == r);
-        double most_here = size < longest ? size : longest;
-        remove_string(q, c, (int32_t)(1 + inv_rng_double(rng) * most_here), rng);
-        strings--;
-    }
-}
-
 /* ---- recreate: greedy insertion with blinks ---------------------------------------------------- */
-
-static void sort_removed(inv_cvrp_part *q, inv_rng *rng)
-{
-    uint32_t order = inv_rng_below(rng, 11);
-    int32_t depot = q->n;
-    for (int32_t i = 0; i < q->removals; i++) {
-        int32_t v = q->removed[i];
-        q->key[i] = order < 4    ? inv_rng_double(rng)
-                    : order < 8  ? -(double)q->node[v].demand
-                    : order < 10 ? -inv_cvrp_distance(q, depot, v)
-                                 : inv_cvrp_distance(q, depot, v);
-    }
-    for (int32_t i = 1; i < q->removals; i++) {
-        int32_t v = q->removed[i], j = i;
-        double key = q->key[i];
-        for (; j > 0 && q->key[j - 1] > key; j--) {
-            q->key[j] = q->key[j - 1];
-            q->removed[j] = q->removed[j - 1];
-        }
-        q->key[j] = key;
-        q->removed[j] = v;
-    }
-}
 
 /* What steps are judged by. */
 static double cost(const inv_cvrp_part *q)
@@ -209,7 +121,7 @@ static double cost(const inv_cvrp_part *q)
  * ejections before that. */
 static bool recreate(inv_cvrp_part *q, double limit, inv_rng *rng)
 {
-    sort_removed(q, rng);
+    inv_cvrp_sort_removed(q, rng);
     int32_t most = q->removals + INV_CVRP_MOST_EJECTIONS;
     for (int32_t i = 0; i < q->removals; i++) {
         int32_t v = q->removed[i];
@@ -345,7 +257,7 @@ int64_t inv_cvrp_part_run(inv_cvrp_part *q, const inv_cvrp_run *run, inv_rng *rn
         }
         /* The threshold is drawn first: most steps are refused, and then long before they are whole. */
         double before = q->length, limit = cost(q) + temperature * inv_rng_exponential(rng);
-        ruin(q, rng);
+        inv_cvrp_ruin(q, 1 + (int32_t)inv_rng_below(rng, (uint32_t)(q->n - 1)), rng);
         bool mendable = recreate(q, limit + slack, rng);
         if (mendable) inv_cvrp_local_search(q);
         if (mendable && cost(q) < limit) {

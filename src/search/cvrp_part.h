@@ -67,6 +67,10 @@ typedef struct inv_cvrp_part {
     int32_t *queue;          /* [2 n] ids whose edge to next is to be looked at     */
     bool *queued;            /* [2 n]                                              */
     double unit;             /* inv_cvrp_part_unit when the run began              */
+    int32_t *left;           /* [n] customers that are left out while a route is to be saved */
+    int32_t *left_at;        /* [n] where in `left` a customer is; -1: it is not       */
+    int32_t *absences;       /* [n] how often no place was found for a customer        */
+    int32_t left_out;
     size_t changes;
     int64_t blink_in; /* positions until the next one is overlooked         */
 } inv_cvrp_part;
