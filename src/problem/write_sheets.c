@@ -2,6 +2,7 @@
  * of the route (SVG), its stops, times and load. */
 #include "problem/write.h"
 
+#include "base/longitude.h"
 #include "base/number.h"
 #include "problem/drive.h"
 
@@ -103,7 +104,7 @@ static void widen(box *b, const inv_drive *d)
 
 static frame frame_around(const inv_drive *d, const box *b)
 {
-    double narrow = d->globe ? fmax(0.02, cos((b->north + b->south) / 2 * 3.14159265358979 / 180)) : 1;
+    double narrow = d->globe ? inv_longitude_scale(b->south, b->north) : 1;
     double wide = (b->east - b->west) * narrow, high = b->north - b->south;
     double scale = fmin((WIDTH - 2 * EDGE) / wide, (HEIGHT - 2 * EDGE) / high);
     if (!(scale < 1e300)) scale = 1; /* one place only */

@@ -215,7 +215,7 @@ static inv_route_run run_of(const search *s, double from, double until, int64_t 
                            .from = from,
                            .deadline = until,
                            .steps = steps,
-                           .cancel = s->o->control ? s->o->control->cancel : NULL};
+                           .cancel = inv_cancel_flag(s->o->control)};
 }
 
 static void work(void *context, int member)
@@ -534,7 +534,7 @@ static invit_status init(search *s, const invit_solution *given, invit_error *er
     inv_neighbour_options o = {.k = inv_route_near_length(p),
                                .threads = s->o->threads,
                                .deadline = s->o->deadline,
-                               .cancel = s->o->control ? s->o->control->cancel : NULL};
+                               .cancel = inv_cancel_flag(s->o->control)};
     INV_CHECK(inv_route_near_create(p, &o, &s->near, err));
     s->chains = p->n <= (rules && rules->earliest ? CHAINS_WINDOWS : CHAINS) || (rules && !rules->has_xy);
     s->parts = p->n / PART + 1;

@@ -56,7 +56,7 @@ static invit_status search(inv_tsp_search *s, invit_error *err)
                                .per_quadrant = PER_QUADRANT,
                                .threads = s->o->threads,
                                .deadline = s->o->deadline,
-                               .cancel = s->o->control ? s->o->control->cancel : NULL};
+                               .cancel = inv_cancel_flag(s->o->control)};
     invit_status status = inv_neighbours_create(s->p, &o, &nb, err);
     if (status == INVIT_ERR_CANCELLED)
         return INVIT_OK; /* no time to improve anything: the tour stays as it is */

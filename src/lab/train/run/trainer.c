@@ -1,5 +1,6 @@
 #include "lab/train/run/trainer.h"
 
+#include "base/cancel.h"
 #include "base/names.h"
 #include "base/parallel.h"
 #include "lab/train/run/evaluation.h"
@@ -205,7 +206,7 @@ void inv_trainer_destroy(inv_trainer *t)
 
 bool inv_train_cancelled(const inv_trainer *t)
 {
-    return inv_comm_size(t->comm) == 1 && t->control && t->control->cancel && *t->control->cancel;
+    return inv_comm_size(t->comm) == 1 && inv_cancelled(t->control);
 }
 
 invit_status inv_trainer_run(inv_trainer *t, int items, void (*fn)(void *, int, int), void *context,
