@@ -75,7 +75,7 @@ void inv_write_rules_sections(inv_outfile *f, const invit_instance *p, int64_t f
         for (size_t i = 0; i < n; i++) {
             inv_put_int(f, first + (int64_t)i, ' ');
             inv_put_number(f, r->earliest[i], ' ');
-            inv_put_number(f, fmin(r->latest[i], 1e15), '\n');
+            inv_put_number(f, fmin(r->latest[i], INV_LARGEST_COST), '\n');
         }
     }
 }
@@ -114,19 +114,24 @@ static void put_value(inv_outfile *f, const char *key, double v)
     inv_put_number(f, v, 0);
 }
 
+static void put_beginning(inv_outfile *f, const int32_t *nodes, int32_t count, bool *some)
+{
+    if (count == 0) return;
+    inv_outfile_puts(f, *some ? ", [" : "[");
+    *some = true;
+    for (int32_t i = 0; i < count; i++) inv_outfile_printf(f, i > 0 ? ", %d" : "%d", nodes[i]);
+    inv_outfile_puts(f, "]");
+}
+
 static invit_status put_freeze(inv_outfile *f, const invit_instance *p, invit_error *err)
 {
     invit_solution *s = NULL;
     if (!p->rules || !p->rules->freeze) return INVIT_OK;
     INV_CHECK(inv_with_frozen(p, NULL, &s, err));
+    bool some = false;
     inv_outfile_puts(f, ",\n \"freeze\": [");
     for (int32_t r = 0; r < s->routes; r++)
-        for (int32_t i = s->start[r]; i < s->start[r + 1]; i++)
-            inv_outfile_printf(f, "%s%d%s",
-                               i > s->start[r] ? ", "
-                               : r > 0         ? ", ["
-                                               : "[",
-                               s->nodes[i], i + 1 == s->start[r + 1] ? "]" : "");
+        put_beginning(f, s->nodes + s->start[r], s->start[r + 1] - s->start[r], &some);
     inv_outfile_puts(f, "]");
     invit_solution_destroy(s);
     return INVIT_OK;
