@@ -144,7 +144,8 @@ int cmd_info(int argc, char **argv)
     int code = cli_parse(&spec, &v, argc, argv, &args);
     if (code != CLI_GO) return code;
     bool model_file = is_model(args.item[0]);
-    code = cli_check_mode(&args, model_file ? MODEL : INSTANCE, model_file ? "a model" : "an instance");
+    code =
+        model_file ? cli_check_mode(&args, MODEL, "a model") : cli_check_mode(&args, INSTANCE, "an instance");
     if (code == CLI_GO && !model_file) code = info_instance(&v, args.item[0]);
     if (code != CLI_GO) {
         cli_args_free(&args);

@@ -241,8 +241,11 @@ static bool print_plan(const cli_result *r, const sums *all)
     bool globe = on_globe(p), timed = invit_instance_get(p, "timed") != 0, loaded = all->load > 0;
     char way[CLI_LENGTH_TEXT], time[32], load[32], most[32];
     long long stops = (long long)invit_instance_nodes(p) - 1;
-    printf("%d %s%s, %s%s", all->routes, globe ? "van" : "route", all->routes == 1 ? "" : "s",
-           globe ? "" : "length ", cli_length_text(p, get(r->solution, "length"), way));
+    const char *unit = globe ? "van" : "route";
+    const char *plural = all->routes == 1 ? "" : "s";
+    const char *name = globe ? "" : "length ";
+    printf("%d %s%s, %s%s", all->routes, unit, plural, name,
+           cli_length_text(p, get(r->solution, "length"), way));
     if (timed && (globe || invit_instance_get(p, "clock") != 0))
         printf(", %.1f hours", all->duration / 60);
     else if (timed)

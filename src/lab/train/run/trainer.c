@@ -50,11 +50,13 @@ static invit_status init_weights(inv_trainer *t, invit_error *err)
     INV_CHECK(invit_model_load(t->task.o->init, &m, err));
     invit_status status = INVIT_OK;
     const inv_config *a = &m->config, *b = &t->task.config;
+    const char *has = a->canonical_frame ? "has" : "has no";
+    const char *value = a->canonical_frame ? "yes" : "no";
     if (a->canonical_frame != b->canonical_frame)
         status = inv_fail(
             err, INVIT_ERR_INPUT,
             "%s %s canonical frames; go on with --canonical-frame %s, or learn from it with --distill",
-            t->task.o->init, a->canonical_frame ? "has" : "has no", a->canonical_frame ? "yes" : "no");
+            t->task.o->init, has, value);
     else if (!inv_model_grow(m, t->model, t->task.o->seed))
         status = inv_fail(
             err, INVIT_ERR_INPUT,
