@@ -47,13 +47,13 @@ static size_t plain(const char *text)
 static void put_string(inv_json *j, const char *text, const char *after)
 {
     char all[SHORT + 4], piece[INV_JSON_PIECE];
-    size_t n = plain(text), more = strlen(after);
-    if (!text[n] && n <= SHORT && more <= 2) {
-        all[0] = '"';
-        memcpy(all + 1, text, n);
-        all[n + 1] = '"';
-        memcpy(all + n + 2, after, more);
-        j->sink(j->to, all, n + 2 + more);
+    size_t n = plain(text), length = 0;
+    if (!text[n] && n <= SHORT) {
+        all[length++] = '"';
+        for (size_t i = 0; i < n; i++) all[length++] = text[i];
+        all[length++] = '"';
+        for (; *after; after++) all[length++] = *after; /* at most ": " */
+        j->sink(j->to, all, length);
         return;
     }
     put(j, "\"");
