@@ -19,8 +19,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BAD_STEPS 3   /* dropped in a row before the run gives up                     */
-#define ENDED     2.0 /* s.validated when the bound was reached and what is left validated */
+#define BAD_STEPS 3 /* dropped in a row before the run gives up                     */
+/* Validations after the one at the start, unless --validations says: with --steps; with --minutes one every so many. */
+#define VALIDATIONS        10
+#define VALIDATION_MINUTES 6
+#define LEAST_VALIDATIONS  2
+#define MOST_VALIDATIONS   100
+#define FIRST_CHECKPOINT   0.25 /* seconds, so that the schedule soon is planned from a measured rate */
+#define ENDED              2.0  /* s.validated when the bound was reached and what is left validated */
 
 typedef struct run {
     inv_trainer *t;
@@ -337,8 +343,8 @@ static decision decide(run *r)
 {
     inv_trainer *t = r->t;
     decision d = {.seconds = inv_now() - t->session};
-    /* soon at first, so that the schedule is planned from a measured rate, then ever less often */
-    double wait = fmin(t->task.o->checkpoint, fmax(0.25, r->saved - r->session_start));
+    /* soon at first, then ever less often */
+    double wait = fmin(t->task.o->checkpoint, fmax(FIRST_CHECKPOINT, r->saved - r->session_start));
     d.stop = inv_cancelled(t->control);
     d.save = d.seconds >= r->saved + wait;
     d.finished = t->task.o->steps > 0 ? t->s.step >= t->task.o->steps : d.seconds >= 60 * t->task.o->minutes;
@@ -490,6 +496,13 @@ static void rejoin_schedule(inv_trainer *t)
     s->validated = s->progress;
 }
 
+static int64_t count_validations(const invit_train_options *o)
+{
+    if (o->validations > 0) return o->validations;
+    if (o->steps > 0) return VALIDATIONS;
+    return (int64_t)fmin(MOST_VALIDATIONS, fmax(LEAST_VALIDATIONS, round(o->minutes / VALIDATION_MINUTES)));
+}
+
 static invit_status begin(run *r, bool resume, invit_error *err)
 {
     inv_trainer *t = r->t;
@@ -500,9 +513,7 @@ static invit_status begin(run *r, bool resume, invit_error *err)
     if (found) INV_CHECK(inv_checkpoint_read(t, r->checkpoint, err));
     if (found) rejoin_schedule(t);
     INV_CHECK(inv_comm_agree(t->comm, begin_files(r, resume, err), err));
-    r->validations = o->validations > 0 ? o->validations
-                     : o->steps > 0     ? 10
-                                        : (int64_t)fmin(100, fmax(2, round(o->minutes / 6)));
+    r->validations = count_validations(o);
     INV_CHECK(inv_validation_prepare(t, r->lengths, err));
     t->session = inv_now() - t->s.seconds;
     r->saved = r->session_start = t->s.seconds;

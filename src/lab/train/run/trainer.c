@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Room of a lane's buffer, which grows: what a step takes, and beside the replay buffer what a demonstration adds. */
+enum { STEP_STATES = 1024, DEMONSTRATION_STATES = 4096 };
+
 static int32_t largest_instance(const inv_trainer *t)
 {
     int32_t n = t->task.mix.largest;
@@ -33,7 +36,8 @@ static invit_status create_lanes(inv_trainer *t, invit_error *err)
         lane->grad = malloc(t->model->params * sizeof *lane->grad);
         if (!lane->grad) return inv_no_memory(err, t->model->params * sizeof *lane->grad);
         bool imitate = t->task.o->method == INVIT_IMITATE;
-        int32_t room = imitate ? (int32_t)(t->task.o->replay_buffer / t->task.o->lanes) + 4096 : 1024;
+        int32_t room = STEP_STATES;
+        if (imitate) room = (int32_t)(t->task.o->replay_buffer / t->task.o->lanes) + DEMONSTRATION_STATES;
         INV_CHECK(inv_buffer_init(&lane->buffer, room, &t->task.config, t->task.largest,
                                   imitate && (t->task.o->q_regret > 0 || t->teacher), err));
     }
