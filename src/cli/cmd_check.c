@@ -29,8 +29,8 @@ static const cli_option options[] = {
      .choices = "file|exact|euc_2d|ceil_2d|att|geo|haversine|dimacs",
      .help = "measure by this rule instead of the file's own"},
     CLI_CAPACITY(values, capacity),
-    CLI_RULES(values, rules),
     CLI_JSON(values, common),
+    CLI_RULES(values, rules),
     CLI_END,
 };
 static const cli_spec spec = {

@@ -58,7 +58,7 @@ static const cli_option options[] = {
      .metavar = "FILE",
      .fallback = "standard output",
      .help = "a file; for TSPLIB and JSON also a directory (NAME/ makes one) or a pattern with %d, one file "
-             "an instance"},
+             "per instance"},
     {.name = "format",
      .modes = TSP | CVRP,
      .letter = 'f',
