@@ -247,7 +247,8 @@ typedef struct invit_solution_info {
     double reserved[5]; /* 0 */
 } invit_solution_info;
 
-/* Reads solutions (TSPLIB .tour, CVRPLIB .sol, MSVDRP lines, told apart by content), each for the instance given. */
+/* Reads solutions (TSPLIB .tour, CVRPLIB .sol, MSVDRP lines, lists of stops as CSV, told apart by content), each for the
+ * instance given. */
 typedef struct invit_solution_reader invit_solution_reader;
 INVIT_API invit_status invit_solution_reader_open(const char *path, invit_solution_reader **out,
                                                   invit_error *err);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/json_text.h"
+#include "base/json_writer.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/rng.h"
@@ -171,6 +172,45 @@ static void text_becomes_json(void **state)
     json_decref(read);
 }
 
+/* Both styles, line breaks, an empty list, a text that is too long for one piece, and all 64 bits of a seed. */
+static void json_is_written_as_it_comes(void **state)
+{
+    (void)state;
+    char *text = NULL, longer[400];
+    memset(longer, 'x', sizeof longer);
+    longer[200] = '"';
+    longer[sizeof longer - 1] = 0;
+    inv_outfile *f = NULL;
+    assert_int_equal(inv_outfile_open_memory(&text, NULL, &f, NULL), INVIT_OK);
+    inv_json j = inv_json_to_outfile(f);
+    inv_json_open(&j, NULL, '{');
+    inv_json_uint(&j, "seed", UINT64_MAX);
+    inv_json_break(&j, "\n ");
+    inv_json_open(&j, "rows", '[');
+    j.gap = "";
+    inv_json_open(&j, NULL, '[');
+    inv_json_number(&j, NULL, 0.1);
+    inv_json_literal(&j, NULL, "2.50");
+    inv_json_close(&j);
+    inv_json_break(&j, "\n  ");
+    inv_json_open(&j, NULL, '[');
+    inv_json_close(&j);
+    inv_json_break(&j, "\n ");
+    inv_json_close(&j);
+    inv_json_null(&j, "none");
+    inv_json_close(&j);
+    j.gap = " ";
+    inv_json_string(&j, NULL, longer);
+    assert_int_equal(inv_outfile_close(f, NULL), INVIT_OK);
+    static const char expected[] =
+        "{\"seed\": 18446744073709551615,\n \"rows\": [[0.1,2.50],\n  []\n ],\"none\":null}";
+    assert_memory_equal(text, expected, sizeof expected - 1);
+    json_t *read = json_loads(text + sizeof expected - 1, JSON_DECODE_ANY, NULL);
+    assert_string_equal(json_string_value(read), longer);
+    json_decref(read);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +218,7 @@ int main(void)
         cmocka_unit_test(exponential_has_mean_one),
         cmocka_unit_test(below_is_even),
         cmocka_unit_test(text_becomes_json),
+        cmocka_unit_test(json_is_written_as_it_comes),
         cmocka_unit_test(parallel_runs_every_member_once),
         cmocka_unit_test(blocks_are_all_items_once),
 #ifdef __GLIBC__

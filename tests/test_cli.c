@@ -133,6 +133,9 @@ static void a_letter_has_one_meaning(void **state)
         assert_int_equal(invit(arguments), 0);
         for (char *line = strtok(said, "\n"); line; line = strtok(NULL, "\n")) {
             char letter, name[32];
+            if (strncmp(line, "      --", 8) == 0 && sscanf(line + 8, "%31[a-z-]", name) == 1 &&
+                (strcmp(name, "seed") == 0 || strcmp(name, "threads") == 0))
+                fail_msg("%s: --%s has no short form here", commands[i], name);
             if (sscanf(line, " -%c, --%31[a-z-]", &letter, name) != 2) continue;
             if (strcmp(name, "sizes") == 0) strcpy(name, "size");    /* one or several */
             if (strcmp(name, "figure") == 0) strcpy(name, "output"); /* the file that is written */
@@ -146,6 +149,10 @@ static void a_letter_has_one_meaning(void **state)
     assert_true(shown > 40);
     assert_string_equal(meaning['n'], "size");
     assert_string_equal(meaning['r'], "rollouts");
+    assert_string_equal(meaning['s'], "seed");
+    assert_string_equal(meaning['j'], "threads");
+    assert_int_equal(invit("train tsp -s 5 -j 1 --steps 1 --run /dev/null/run"), 1);
+    assert_true(says("/dev/null/run"));
     assert_int_equal(invit("gen tsp -n 5 -c 2 --format msvdrp | wc -l"), 0); /* of version 0.1 */
     assert_true(strtol(said, NULL, 10) == 2);
 }

@@ -182,16 +182,16 @@ static void json_numbers_read_back(void **state)
     char *buffer = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&buffer, &size);
-    cli_json j = cli_json_to(out);
-    cli_json_open(&j, NULL, '{');
-    cli_json_string(&j, "name", "a\"b\\\n\x01 \xc3\xa9 \xff");
-    cli_json_number(&j, "gap", NAN);
-    cli_json_open(&j, "tour", '[');
-    cli_json_int(&j, NULL, 1);
-    cli_json_int(&j, NULL, -2);
-    cli_json_close(&j);
-    cli_json_bool(&j, "ok", true);
-    cli_json_close(&j);
+    inv_json j = inv_json_to_file(out);
+    inv_json_open(&j, NULL, '{');
+    inv_json_string(&j, "name", "a\"b\\\n\x01 \xc3\xa9 \xff");
+    inv_json_number(&j, "gap", NAN);
+    inv_json_open(&j, "tour", '[');
+    inv_json_int(&j, NULL, 1);
+    inv_json_int(&j, NULL, -2);
+    inv_json_close(&j);
+    inv_json_bool(&j, "ok", true);
+    inv_json_close(&j);
     fclose(out);
     assert_string_equal(buffer, "{\"name\": \"a\\\"b\\\\\\n\\u0001 \xc3\xa9 \\ufffd\", \"gap\": null, "
                                 "\"tour\": [1, -2], \"ok\": true}\n");

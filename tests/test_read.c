@@ -434,7 +434,7 @@ static int read_folder(const char *folder)
 static void library_files_all_read(void **state)
 {
     (void)state;
-    int count = read_folder(TEST_SHARED "/data/tsplib") + read_folder(TEST_SHARED "/data/cvrplib");
+    int count = read_folder(TEST_LIBRARIES "/tsplib") + read_folder(TEST_LIBRARIES "/cvrplib");
     assert_true(count >= 30);
 }
 
@@ -444,8 +444,8 @@ static void canonical_tours_have_their_known_lengths(void **state)
     static const struct {
         const char *path;
         double length;
-    } known[] = {{TEST_SHARED "/data/tsplib/berlin52.tsp", 22205},
-                 {TEST_SHARED "/data/tsplib/pcb442.tsp", 221440}};
+    } known[] = {{TEST_LIBRARIES "/tsplib/berlin52.tsp", 22205},
+                 {TEST_LIBRARIES "/tsplib/pcb442.tsp", 221440}};
     for (int i = 0; i < 2; i++) {
         invit_instance *p;
         invit_solution *s;
@@ -481,7 +481,6 @@ int main(void)
         cmocka_unit_test(canonical_tours_have_their_known_lengths),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    if (access(TEST_SHARED "/data/tsplib", R_OK) == 0)
-        failed += cmocka_run_group_tests(libraries, NULL, NULL);
+    if (access(TEST_LIBRARIES "/tsplib", R_OK) == 0) failed += cmocka_run_group_tests(libraries, NULL, NULL);
     return failed;
 }

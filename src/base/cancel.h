@@ -14,9 +14,15 @@ static inline void inv_set_flag(volatile int *flag)
     __atomic_store_n(flag, 1, __ATOMIC_RELAXED);
 }
 
+/* NULL: there is nobody who could ask. */
+static inline const volatile int *inv_cancel_flag(const invit_control *control)
+{
+    return control ? control->cancel : NULL;
+}
+
 static inline bool inv_cancelled(const invit_control *control)
 {
-    return control && inv_flag_set(control->cancel);
+    return inv_flag_set(inv_cancel_flag(control));
 }
 
 #endif

@@ -1,6 +1,5 @@
 /* JSON as text. Small things are trees of Jansson's and become text whole or not at all. Solutions and instances of
- * millions of nodes are written as they come (cli/json.h, problem/write_geojson.c, problem/write_rules.c): a tree takes
- * 40 bytes for each node number, and there are ten million of them. */
+ * millions of nodes are written as they come (base/json_writer.h). */
 #ifndef INVIT_BASE_JSON_TEXT_H
 #define INVIT_BASE_JSON_TEXT_H
 

@@ -10,8 +10,7 @@
 /* For a map between two latitudes, taken at the middle one. */
 static inline double inv_longitude_scale(double lowest, double highest)
 {
-    const double degree = 3.14159265358979323846 / 180;
-    return fmax(INV_LEAST_LONGITUDE_SCALE, cos((lowest + highest) / 2 * degree));
+    return fmax(INV_LEAST_LONGITUDE_SCALE, cos((lowest + highest) / 2 * (M_PI / 180)));
 }
 
 /* The same place between -180 and 180 degrees. */

@@ -1,5 +1,7 @@
 #include "base/options.h"
 
+#include "base/number.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -146,10 +148,7 @@ bool inv_option_parse(const inv_option *o, const char *text, void *value)
 
 const char *inv_number_text(double value, char text[32])
 {
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, 32, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
-    }
+    text[inv_format_double(text, value)] = 0;
     return text;
 }
 

@@ -103,18 +103,18 @@ static void print_row(const values *v, const invit_instance *p, const invit_solu
     int routes = (int)get(s, "routes");
     long long nodes = (long long)invit_instance_nodes(p);
     if (v->common.json) {
-        cli_json j = cli_json_to(stdout);
-        cli_json_open(&j, NULL, '{');
-        cli_json_string(&j, "instance", name);
-        cli_json_int(&j, "nodes", nodes);
-        cli_json_number(&j, "constructed", constructed);
-        cli_json_number(&j, "length", length);
-        cli_json_int(&j, "routes", routes);
-        if (best_known > 0) cli_json_number(&j, "gap", length / best_known - 1);
-        cli_json_int(&j, "steps", (int64_t)steps);
-        cli_json_number(&j, "seconds", seconds);
-        cli_json_number(&j, "processor_seconds", alone);
-        cli_json_close(&j);
+        inv_json j = inv_json_to_file(stdout);
+        inv_json_open(&j, NULL, '{');
+        inv_json_string(&j, "instance", name);
+        inv_json_int(&j, "nodes", nodes);
+        inv_json_number(&j, "constructed", constructed);
+        inv_json_number(&j, "length", length);
+        inv_json_int(&j, "routes", routes);
+        if (best_known > 0) inv_json_number(&j, "gap", length / best_known - 1);
+        inv_json_int(&j, "steps", (int64_t)steps);
+        inv_json_number(&j, "seconds", seconds);
+        inv_json_number(&j, "processor_seconds", alone);
+        inv_json_close(&j);
         printf("\n");
     } else {
         printf("%-20s %8lld %14.10g %14.10g %6d ", name, nodes, constructed, length, routes);

@@ -137,15 +137,15 @@ static bool report(const values *v, const char *name, const job *j)
     double bytes = j->what != GENERATE && stat(j->path, &info) == 0 ? (double)info.st_size : 0;
     double n = (double)v->size;
     if (v->common.json) {
-        cli_json out = cli_json_to(stdout);
-        cli_json_open(&out, NULL, '{');
-        cli_json_string(&out, "bench", name);
-        cli_json_int(&out, "nodes", v->size);
-        cli_json_number(&out, "seconds", best.seconds);
-        cli_json_number(&out, "nodes_per_second", n / best.seconds);
-        cli_json_number(&out, "file_bytes", bytes);
-        cli_json_number(&out, "peak_bytes_per_node", best.peak / n);
-        cli_json_close(&out);
+        inv_json out = inv_json_to_file(stdout);
+        inv_json_open(&out, NULL, '{');
+        inv_json_string(&out, "bench", name);
+        inv_json_int(&out, "nodes", v->size);
+        inv_json_number(&out, "seconds", best.seconds);
+        inv_json_number(&out, "nodes_per_second", n / best.seconds);
+        inv_json_number(&out, "file_bytes", bytes);
+        inv_json_number(&out, "peak_bytes_per_node", best.peak / n);
+        inv_json_close(&out);
     } else {
         printf("%-28s %8.3f s %9.2f M nodes/s", name, best.seconds, n / best.seconds / 1e6);
         if (bytes > 0)

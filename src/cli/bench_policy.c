@@ -111,30 +111,30 @@ static void print_ratios(const row *r)
 static void print_json(const row *rows, double peak_one, double peak_one_alone, double peak,
                        double peak_alone)
 {
-    cli_json j = cli_json_to(stdout);
-    cli_json_open(&j, NULL, '{');
-    cli_json_number(&j, "peak_gflops_one", peak_one);
-    cli_json_number(&j, "peak_gflops_one_alone", peak_one_alone);
-    cli_json_number(&j, "peak_gflops", peak);
-    cli_json_number(&j, "peak_gflops_alone", peak_alone);
-    cli_json_open(&j, "rows", '[');
+    inv_json j = inv_json_to_file(stdout);
+    inv_json_open(&j, NULL, '{');
+    inv_json_number(&j, "peak_gflops_one", peak_one);
+    inv_json_number(&j, "peak_gflops_one_alone", peak_one_alone);
+    inv_json_number(&j, "peak_gflops", peak);
+    inv_json_number(&j, "peak_gflops_alone", peak_alone);
+    inv_json_open(&j, "rows", '[');
     for (int i = 0; i < ROWS; i++) {
         const row *r = &rows[i];
         if (!r->measured) continue;
-        cli_json_open(&j, NULL, '{');
-        cli_json_string(&j, "what", r->what);
-        cli_json_int(&j, "nodes", r->nodes);
-        cli_json_int(&j, "views", r->views);
-        cli_json_int(&j, "rollouts", r->rollouts);
-        cli_json_number(&j, "decisions_per_second", r->speed.per_second);
-        cli_json_number(&j, "decisions_per_second_alone", r->speed.per_cpu_second);
-        cli_json_number(&j, "view_share", r->speed.view_share);
-        cli_json_number(&j, "walk_bytes", r->speed.walk_bytes);
-        cli_json_number(&j, "shared_bytes", r->speed.shared_bytes);
-        cli_json_close(&j);
+        inv_json_open(&j, NULL, '{');
+        inv_json_string(&j, "what", r->what);
+        inv_json_int(&j, "nodes", r->nodes);
+        inv_json_int(&j, "views", r->views);
+        inv_json_int(&j, "rollouts", r->rollouts);
+        inv_json_number(&j, "decisions_per_second", r->speed.per_second);
+        inv_json_number(&j, "decisions_per_second_alone", r->speed.per_cpu_second);
+        inv_json_number(&j, "view_share", r->speed.view_share);
+        inv_json_number(&j, "walk_bytes", r->speed.walk_bytes);
+        inv_json_number(&j, "shared_bytes", r->speed.shared_bytes);
+        inv_json_close(&j);
     }
-    cli_json_close(&j);
-    cli_json_close(&j);
+    inv_json_close(&j);
+    inv_json_close(&j);
 }
 
 int bench_policy(int argc, char **argv)

@@ -1,5 +1,5 @@
 /* invit bench train: labelled states and REINFORCE decisions per second, relative to the machine's peak. */
-#include "cli/json.h"
+#include "base/json_writer.h"
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -35,18 +35,18 @@ static const cli_option options[] = {{.name = "problem",
 
 static void print_json(const invit_train_speed *s)
 {
-    cli_json j = cli_json_to(stdout);
-    cli_json_open(&j, NULL, '{');
-    cli_json_number(&j, "peak_gflops", s->peak_gflops);
-    cli_json_number(&j, "imitate_states_per_second", s->imitate_rate);
-    cli_json_number(&j, "imitate_per_gflops", s->imitate_rate / s->peak_gflops);
-    cli_json_number(&j, "reinforce_decisions_per_second", s->reinforce_rate);
-    cli_json_number(&j, "reinforce_learned_per_second", s->reinforce_learned);
-    cli_json_number(&j, "expert_instances_per_second", s->expert_rate);
-    cli_json_number(&j, "expert_gap", s->expert_gap);
-    cli_json_number(&j, "reduce_ms", 1e3 * s->reduce_seconds);
-    cli_json_number(&j, "peak_megabytes", s->peak_bytes / 1e6);
-    cli_json_close(&j);
+    inv_json j = inv_json_to_file(stdout);
+    inv_json_open(&j, NULL, '{');
+    inv_json_number(&j, "peak_gflops", s->peak_gflops);
+    inv_json_number(&j, "imitate_states_per_second", s->imitate_rate);
+    inv_json_number(&j, "imitate_per_gflops", s->imitate_rate / s->peak_gflops);
+    inv_json_number(&j, "reinforce_decisions_per_second", s->reinforce_rate);
+    inv_json_number(&j, "reinforce_learned_per_second", s->reinforce_learned);
+    inv_json_number(&j, "expert_instances_per_second", s->expert_rate);
+    inv_json_number(&j, "expert_gap", s->expert_gap);
+    inv_json_number(&j, "reduce_ms", 1e3 * s->reduce_seconds);
+    inv_json_number(&j, "peak_megabytes", s->peak_bytes / 1e6);
+    inv_json_close(&j);
 }
 
 int bench_train(int argc, char **argv)

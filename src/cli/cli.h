@@ -4,7 +4,7 @@
 #define INVIT_CLI_CLI_H
 
 #include "invit_lab.h"
-#include "cli/json.h"
+#include "base/json_writer.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
 

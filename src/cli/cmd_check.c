@@ -29,8 +29,8 @@ static const cli_option options[] = {
      .choices = "file|exact|euc_2d|ceil_2d|att|geo|haversine|dimacs",
      .help = "measure by this rule instead of the file's own"},
     CLI_CAPACITY(values, capacity),
-    CLI_RULES(values, rules),
     CLI_JSON(values, common),
+    CLI_RULES(values, rules),
     CLI_END,
 };
 static const cli_spec spec = {
@@ -73,19 +73,19 @@ static void print_text(const invit_instance *p, const invit_check_result *r, con
 static void print_json(const invit_instance *p, const invit_check_result *r, const invit_solution_info *claim)
 {
     double best = NAN;
-    cli_json j = cli_json_to(stdout);
+    inv_json j = inv_json_to_file(stdout);
     invit_instance_best_known(p, &best);
-    cli_json_open(&j, NULL, '{');
-    cli_json_string(&j, "name", invit_instance_name(p));
-    cli_json_bool(&j, "feasible", r->feasible);
-    cli_json_string(&j, "reason", r->feasible ? NULL : r->message);
-    cli_json_number(&j, "length", r->length);
-    cli_json_number(&j, "length_exact", r->length_exact);
-    cli_json_int(&j, "routes", r->routes);
-    cli_json_number(&j, "claimed", claim->length);
-    cli_json_number(&j, "best_known", best);
-    cli_json_number(&j, "gap_percent", 100 * (r->length / best - 1));
-    cli_json_close(&j);
+    inv_json_open(&j, NULL, '{');
+    inv_json_string(&j, "name", invit_instance_name(p));
+    inv_json_bool(&j, "feasible", r->feasible);
+    inv_json_string(&j, "reason", r->feasible ? NULL : r->message);
+    inv_json_number(&j, "length", r->length);
+    inv_json_number(&j, "length_exact", r->length_exact);
+    inv_json_int(&j, "routes", r->routes);
+    inv_json_number(&j, "claimed", claim->length);
+    inv_json_number(&j, "best_known", best);
+    inv_json_number(&j, "gap_percent", 100 * (r->length / best - 1));
+    inv_json_close(&j);
 }
 
 static invit_status check_one(const values *v, const invit_instance *p, const invit_solution *s,

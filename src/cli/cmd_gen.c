@@ -58,7 +58,7 @@ static const cli_option options[] = {
      .metavar = "FILE",
      .fallback = "standard output",
      .help = "a file; for TSPLIB and JSON also a directory (NAME/ makes one) or a pattern with %d, one file "
-             "an instance"},
+             "per instance"},
     {.name = "format",
      .modes = TSP | CVRP,
      .letter = 'f',
@@ -218,6 +218,14 @@ static bool expand(const char *pattern, int64_t index, char *to, size_t room)
     return n > 0 && (size_t)n < room && !strchr(p, '%');
 }
 
+static bool name_in(const char *directory, const invit_instance *p, invit_format format, char *to,
+                    size_t room)
+{
+    const char *ending = invit_instance_problem(p) == INVIT_TSP ? "tsp" : "vrp";
+    if (format == INVIT_FORMAT_JSON) ending = "json";
+    return snprintf(to, room, "%s/%s.%s", directory, invit_instance_name(p), ending) < (int)room;
+}
+
 /* One file per instance. */
 static invit_status write_many_files(const values *v, invit_problem problem, invit_format format,
                                      bool directory, cli_progress *progress, invit_error *err)
@@ -230,10 +238,7 @@ static invit_status write_many_files(const values *v, invit_problem problem, inv
         status = generate(v, problem, i, &p, err);
         if (status == INVIT_OK && v->scale > 0) status = scale_up(&p, v->scale, err);
         if (status == INVIT_OK) {
-            bool fits = directory ? snprintf(path, sizeof path, "%s/%s.%s", v->output, invit_instance_name(p),
-                                             format == INVIT_FORMAT_JSON ? "json"
-                                             : problem == INVIT_TSP      ? "tsp"
-                                                                         : "vrp") < (int)sizeof path
+            bool fits = directory ? name_in(v->output, p, format, path, sizeof path)
                                   : expand(v->output, i, path, sizeof path);
             if (!fits) {
                 status = err->code = INVIT_ERR_ARGUMENT;

@@ -57,35 +57,35 @@ static const cli_spec spec = {
 static void print_json(const invit_model *model, const char *path)
 {
     invit_model_summary s = invit_model_describe(model);
-    cli_json j = cli_json_to(stdout);
-    cli_json_open(&j, NULL, '{');
-    cli_json_string(&j, "file", path);
-    cli_json_string(&j, "problem", inv_problem_name(s.problem));
-    cli_json_int(&j, "width", s.width);
-    cli_json_int(&j, "feed_forward", s.feed_forward);
-    cli_json_int(&j, "heads", s.heads);
-    cli_json_int(&j, "action_layers", s.action_layers);
-    cli_json_int(&j, "state_layers", s.state_layers);
-    cli_json_int(&j, "decoder_layers", s.decoder_layers);
-    cli_json_open(&j, "views", '[');
-    for (int i = 0; i < s.views; i++) cli_json_int(&j, NULL, s.view[i]);
-    cli_json_close(&j);
-    cli_json_bool(&j, "invariant", s.invariant);
-    cli_json_bool(&j, "canonical_frame", s.canonical_frame);
-    cli_json_int(&j, "parameters", s.parameters);
-    cli_json_string(&j, "metadata", *invit_model_metadata(model) ? invit_model_metadata(model) : NULL);
-    cli_json_open(&j, "tensors", '[');
+    inv_json j = inv_json_to_file(stdout);
+    inv_json_open(&j, NULL, '{');
+    inv_json_string(&j, "file", path);
+    inv_json_string(&j, "problem", inv_problem_name(s.problem));
+    inv_json_int(&j, "width", s.width);
+    inv_json_int(&j, "feed_forward", s.feed_forward);
+    inv_json_int(&j, "heads", s.heads);
+    inv_json_int(&j, "action_layers", s.action_layers);
+    inv_json_int(&j, "state_layers", s.state_layers);
+    inv_json_int(&j, "decoder_layers", s.decoder_layers);
+    inv_json_open(&j, "views", '[');
+    for (int i = 0; i < s.views; i++) inv_json_int(&j, NULL, s.view[i]);
+    inv_json_close(&j);
+    inv_json_bool(&j, "invariant", s.invariant);
+    inv_json_bool(&j, "canonical_frame", s.canonical_frame);
+    inv_json_int(&j, "parameters", s.parameters);
+    inv_json_string(&j, "metadata", *invit_model_metadata(model) ? invit_model_metadata(model) : NULL);
+    inv_json_open(&j, "tensors", '[');
     for (int i = 0; i < s.tensors; i++) {
         int32_t rank, shape[2];
-        cli_json_open(&j, NULL, '{');
-        cli_json_string(&j, "name", invit_model_tensor(model, i, &rank, shape));
-        cli_json_open(&j, "shape", '[');
-        for (int d = 0; d < rank; d++) cli_json_int(&j, NULL, shape[d]);
-        cli_json_close(&j);
-        cli_json_close(&j);
+        inv_json_open(&j, NULL, '{');
+        inv_json_string(&j, "name", invit_model_tensor(model, i, &rank, shape));
+        inv_json_open(&j, "shape", '[');
+        for (int d = 0; d < rank; d++) inv_json_int(&j, NULL, shape[d]);
+        inv_json_close(&j);
+        inv_json_close(&j);
     }
-    cli_json_close(&j);
-    cli_json_close(&j);
+    inv_json_close(&j);
+    inv_json_close(&j);
 }
 
 /* Where training left it, or whatever else the metadata says. */
@@ -144,7 +144,8 @@ int cmd_info(int argc, char **argv)
     int code = cli_parse(&spec, &v, argc, argv, &args);
     if (code != CLI_GO) return code;
     bool model_file = is_model(args.item[0]);
-    code = cli_check_mode(&args, model_file ? MODEL : INSTANCE, model_file ? "a model" : "an instance");
+    code =
+        model_file ? cli_check_mode(&args, MODEL, "a model") : cli_check_mode(&args, INSTANCE, "an instance");
     if (code == CLI_GO && !model_file) code = info_instance(&v, args.item[0]);
     if (code != CLI_GO) {
         cli_args_free(&args);

@@ -165,7 +165,7 @@ static const cli_option options[] = {
      AT(log),
      .metavar = "FILE",
      .fallback = "off",
-     .help = "append a line per request; - is standard error"},
+     .help = "append one line per request; - is standard error"},
     {.name = "tiles",
      .type = CLI_STRING,
      AT(tiles),

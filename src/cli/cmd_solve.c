@@ -84,7 +84,6 @@ static const cli_option options[] = {
      .help = "measure by this rule instead of the file's own; haversine: x is longitude, y latitude, metres; "
              "dimacs: cut to one decimal"},
     CLI_CAPACITY(solve_values, capacity),
-    CLI_RULES(solve_values, rules),
     {.name = "trace",
      .type = CLI_STRING,
      .offset = AT(trace),
@@ -100,6 +99,7 @@ static const cli_option options[] = {
      .offset = AT(verbose),
      .help = "say how the solution was found: construction, rollouts, decisions, steps, seconds"},
     CLI_QUIET(solve_values, common),
+    CLI_RULES(solve_values, rules),
     CLI_END};
 
 static const cli_spec spec = {

@@ -23,6 +23,13 @@ typedef struct table {
     int library; /* rows that are the library's */
 } table;
 
+/* The letters of CLI_THREADS and CLI_SEED. */
+static char letter_of(const char *key)
+{
+    if (strcmp(key, "threads") == 0) return 'j';
+    return strcmp(key, "seed") == 0 ? 's' : 0;
+}
+
 static void fill_table(table *t, const invit_train_options *defaults)
 {
     invit_option_info info;
@@ -30,6 +37,7 @@ static void fill_table(table *t, const invit_train_options *defaults)
     for (; n < MOST && invit_train_option(n, &info); n++) {
         invit_train_get(defaults, info.key, t->fallback[n], sizeof t->fallback[n], NULL);
         t->option[n] = (cli_option){.name = info.key,
+                                    .letter = letter_of(info.key),
                                     .type = CLI_STRING,
                                     .offset = offsetof(values, text) + (size_t)n * sizeof(const char *),
                                     .metavar = info.value,

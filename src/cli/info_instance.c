@@ -132,29 +132,29 @@ static void print_text(const invit_instance *p, const char *path, invit_format f
 
 static void print_json(const invit_instance *p, const char *path, invit_format format)
 {
-    cli_json j = cli_json_to(stdout);
+    inv_json j = inv_json_to_file(stdout);
     json_t *columns = columns_of(p), *name;
     size_t i;
-    cli_json_open(&j, NULL, '{');
-    cli_json_string(&j, "file", path);
-    cli_json_string(&j, "format", formats[format]);
-    cli_json_string(&j, "name", invit_instance_name(p));
-    cli_json_string(&j, "problem", inv_problem_name(invit_instance_problem(p)));
-    cli_json_int(&j, "nodes", invit_instance_nodes(p));
-    cli_json_string(&j, "distances", measured(p));
+    inv_json_open(&j, NULL, '{');
+    inv_json_string(&j, "file", path);
+    inv_json_string(&j, "format", formats[format]);
+    inv_json_string(&j, "name", invit_instance_name(p));
+    inv_json_string(&j, "problem", inv_problem_name(invit_instance_problem(p)));
+    inv_json_int(&j, "nodes", invit_instance_nodes(p));
+    inv_json_string(&j, "distances", measured(p));
     if (sum_demands(p) > 0) {
-        cli_json_number(&j, "demand", sum_demands(p));
-        cli_json_number(&j, "capacity", invit_instance_get(p, "capacity"));
+        inv_json_number(&j, "demand", sum_demands(p));
+        inv_json_number(&j, "capacity", invit_instance_get(p, "capacity"));
     }
     for (i = 0; i < sizeof limits / sizeof *limits; i++)
         if (!isnan(invit_instance_get(p, limits[i])))
-            cli_json_number(&j, limits[i], invit_instance_get(p, limits[i]));
-    if (invit_instance_get(p, "open") == 1) cli_json_bool(&j, "open", true);
-    if (count_windows(p)) cli_json_int(&j, "time_windows", count_windows(p));
-    cli_json_open(&j, "columns", '[');
-    json_array_foreach(columns, i, name) cli_json_string(&j, NULL, json_string_value(name));
-    cli_json_close(&j);
-    cli_json_close(&j);
+            inv_json_number(&j, limits[i], invit_instance_get(p, limits[i]));
+    if (invit_instance_get(p, "open") == 1) inv_json_bool(&j, "open", true);
+    if (count_windows(p)) inv_json_int(&j, "time_windows", count_windows(p));
+    inv_json_open(&j, "columns", '[');
+    json_array_foreach(columns, i, name) inv_json_string(&j, NULL, json_string_value(name));
+    inv_json_close(&j);
+    inv_json_close(&j);
     json_decref(columns);
 }
 

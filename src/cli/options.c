@@ -187,11 +187,16 @@ void cli_print_help(const cli_spec *spec, const void *values)
     putchar('\n');
     print_wrapped(spec->about, 0, 0);
     if (!spec->options || !spec->options->name || !spec->options->group) printf("\nOptions:\n");
+    bool general = true; /* the last heading is not that of special options */
     for (const cli_option *o = spec->options; o && o->name; o++) {
         if (o->hidden) continue;
-        if (o->group) printf("\n%s:\n", o->group);
+        if (o->group) {
+            printf("\n%s:\n", o->group);
+            general = strcmp(o->group, "More") == 0;
+        }
         print_option(o, values);
     }
+    if (!general) printf("\nMore:\n");
     print_option(&config_option, values);
     print_option(&help_option, values);
     if (spec->more) printf("\n%s\n", spec->more);

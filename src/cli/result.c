@@ -17,52 +17,52 @@ static const char *time_text(const invit_instance *p, double time, char text[32]
     return text;
 }
 
-static void json_time(cli_json *j, const char *key, const invit_instance *p, double time)
+static void json_time(inv_json *j, const char *key, const invit_instance *p, double time)
 {
     char text[32];
     if (invit_instance_get(p, "clock") != 0)
-        cli_json_string(j, key, time_text(p, time, text));
+        inv_json_string(j, key, time_text(p, time, text));
     else
-        cli_json_number(j, key, round(1e6 * time) / 1e6);
+        inv_json_number(j, key, round(1e6 * time) / 1e6);
 }
 
 /* When each vehicle is where, and what a route adds up to. */
-static void json_schedule(cli_json *j, const invit_instance *p, const invit_solution *solution)
+static void json_schedule(inv_json *j, const invit_instance *p, const invit_solution *solution)
 {
     invit_stop *stops = malloc(((size_t)invit_instance_nodes(p) + 2) * sizeof *stops);
     bool timed = invit_instance_get(p, "timed") != 0, cvrp = invit_instance_problem(p) == INVIT_CVRP;
-    cli_json_open(j, "schedule", '[');
+    inv_json_open(j, "schedule", '[');
     for (int32_t r = 0; stops && r < invit_solution_routes(solution); r++) {
         int32_t count = invit_schedule(p, solution, r, stops);
         if (count == 0) continue;
         const invit_stop *first = &stops[0], *last = &stops[count - 1];
-        cli_json_open(j, NULL, '{');
-        cli_json_number(j, "length", last->distance);
-        if (cvrp) cli_json_number(j, "load", last->load);
+        inv_json_open(j, NULL, '{');
+        inv_json_number(j, "length", last->distance);
+        if (cvrp) inv_json_number(j, "load", last->load);
         if (timed) {
             json_time(j, "departure", p, first->departure);
             json_time(j, "arrival", p, last->arrival);
             json_time(j, "duration", p, last->departure - first->departure);
         }
-        cli_json_open(j, "stops", '[');
+        inv_json_open(j, "stops", '[');
         for (int32_t i = 0; i < count; i++) {
-            cli_json_open(j, NULL, '{');
-            cli_json_int(j, "node", stops[i].node);
+            inv_json_open(j, NULL, '{');
+            inv_json_int(j, "node", stops[i].node);
             if (invit_instance_label(p, stops[i].node))
-                cli_json_string(j, "id", invit_instance_label(p, stops[i].node));
-            cli_json_number(j, "distance", stops[i].distance);
-            if (cvrp) cli_json_number(j, "load", stops[i].load);
+                inv_json_string(j, "id", invit_instance_label(p, stops[i].node));
+            inv_json_number(j, "distance", stops[i].distance);
+            if (cvrp) inv_json_number(j, "load", stops[i].load);
             if (timed) {
                 json_time(j, "arrival", p, stops[i].arrival);
                 json_time(j, "waiting", p, stops[i].waiting);
                 json_time(j, "departure", p, stops[i].departure);
             }
-            cli_json_close(j);
+            inv_json_close(j);
         }
-        cli_json_close(j);
-        cli_json_close(j);
+        inv_json_close(j);
+        inv_json_close(j);
     }
-    cli_json_close(j);
+    inv_json_close(j);
     free(stops);
 }
 
@@ -72,28 +72,28 @@ static double get(const invit_solution *solution, const char *name)
 }
 
 /* How much went between the ranks. */
-static void json_ranks(cli_json *j, const invit_ranks *ranks)
+static void json_ranks(inv_json *j, const invit_ranks *ranks)
 {
     int32_t rounds;
     int64_t bytes = invit_ranks_bytes(ranks, &rounds);
-    cli_json_open(j, "ranks", '{');
-    cli_json_int(j, "count", invit_ranks_size(ranks));
-    cli_json_int(j, "rounds", rounds);
-    cli_json_int(j, "bytes", bytes);
-    cli_json_close(j);
+    inv_json_open(j, "ranks", '{');
+    inv_json_int(j, "count", invit_ranks_size(ranks));
+    inv_json_int(j, "rounds", rounds);
+    inv_json_int(j, "bytes", bytes);
+    inv_json_close(j);
 }
 
-static void json_notes(cli_json *j, const char *notes)
+static void json_notes(inv_json *j, const char *notes)
 {
-    cli_json_open(j, "remarks", '[');
+    inv_json_open(j, "remarks", '[');
     while (*notes) {
         size_t n = strcspn(notes, "\n");
         char line[512];
         snprintf(line, sizeof line, "%.*s", (int)n, notes);
-        cli_json_string(j, NULL, line);
+        inv_json_string(j, NULL, line);
         notes += n + (notes[n] != 0);
     }
-    cli_json_close(j);
+    inv_json_close(j);
 }
 
 /* Why the policy did not construct, where that depends on the instance; else NULL. */
@@ -115,42 +115,42 @@ void cli_result_json(const cli_result *r)
     bool tsp = invit_instance_problem(p) == INVIT_TSP;
     int64_t first = tsp ? (int64_t)invit_instance_get(p, "first_id") : 0;
     double best;
-    cli_json j = cli_json_to(stdout);
-    cli_json_open(&j, NULL, '{');
-    cli_json_string(&j, "problem", inv_problem_name(invit_instance_problem(p)));
-    cli_json_string(&j, "name", invit_instance_name(p));
-    cli_json_int(&j, "nodes", invit_instance_nodes(p));
-    cli_json_number(&j, "length", get(solution, "length"));
-    cli_json_number(&j, "length_exact", get(solution, "length_exact"));
-    if (invit_instance_best_known(p, &best)) cli_json_number(&j, "best_known", best);
-    cli_json_open(&j, tsp ? "tour" : "routes", '[');
+    inv_json j = inv_json_to_file(stdout);
+    inv_json_open(&j, NULL, '{');
+    inv_json_string(&j, "problem", inv_problem_name(invit_instance_problem(p)));
+    inv_json_string(&j, "name", invit_instance_name(p));
+    inv_json_int(&j, "nodes", invit_instance_nodes(p));
+    inv_json_number(&j, "length", get(solution, "length"));
+    inv_json_number(&j, "length_exact", get(solution, "length_exact"));
+    if (invit_instance_best_known(p, &best)) inv_json_number(&j, "best_known", best);
+    inv_json_open(&j, tsp ? "tour" : "routes", '[');
     for (int32_t i = 0; i < invit_solution_routes(solution); i++) {
         int32_t count;
         const int32_t *route = invit_solution_route(solution, i, &count);
-        if (!tsp) cli_json_open(&j, NULL, '[');
-        for (int32_t k = 0; k < count; k++) cli_json_int(&j, NULL, route[k] + first);
-        if (!tsp) cli_json_close(&j);
+        if (!tsp) inv_json_open(&j, NULL, '[');
+        for (int32_t k = 0; k < count; k++) inv_json_int(&j, NULL, route[k] + first);
+        if (!tsp) inv_json_close(&j);
     }
-    cli_json_close(&j);
+    inv_json_close(&j);
     if (invit_instance_get(p, "plain") == 0) json_schedule(&j, p, solution);
     json_notes(&j, r->notes);
-    cli_json_string(&j, "construct", inv_construct_name((invit_construct)get(solution, "construct")));
-    if (not_asked(p)) cli_json_string(&j, "policy", not_asked(p));
-    cli_json_number(&j, "constructed", get(solution, "constructed"));
-    cli_json_int(&j, "rollouts", (int64_t)get(solution, "rollouts"));
-    cli_json_int(&j, "decisions", (int64_t)get(solution, "decisions"));
-    cli_json_int(&j, "iterations", (int64_t)get(solution, "iterations"));
-    cli_json_open(&j, "seconds", '{');
-    cli_json_number(&j, "read", r->read);
-    cli_json_number(&j, "construct", get(solution, "seconds_construct"));
-    cli_json_number(&j, "improve", get(solution, "seconds_improve"));
-    cli_json_number(&j, "total", r->total);
-    cli_json_close(&j);
-    cli_json_string(&j, "model", r->model);
-    cli_json_uint(&j, "seed", r->seed);
-    cli_json_bool(&j, "stopped", r->stopped);
+    inv_json_string(&j, "construct", inv_construct_name((invit_construct)get(solution, "construct")));
+    if (not_asked(p)) inv_json_string(&j, "policy", not_asked(p));
+    inv_json_number(&j, "constructed", get(solution, "constructed"));
+    inv_json_int(&j, "rollouts", (int64_t)get(solution, "rollouts"));
+    inv_json_int(&j, "decisions", (int64_t)get(solution, "decisions"));
+    inv_json_int(&j, "iterations", (int64_t)get(solution, "iterations"));
+    inv_json_open(&j, "seconds", '{');
+    inv_json_number(&j, "read", r->read);
+    inv_json_number(&j, "construct", get(solution, "seconds_construct"));
+    inv_json_number(&j, "improve", get(solution, "seconds_improve"));
+    inv_json_number(&j, "total", r->total);
+    inv_json_close(&j);
+    inv_json_string(&j, "model", r->model);
+    inv_json_uint(&j, "seed", r->seed);
+    inv_json_bool(&j, "stopped", r->stopped);
     if (invit_ranks_size(r->ranks) > 1) json_ranks(&j, r->ranks);
-    cli_json_close(&j);
+    inv_json_close(&j);
 }
 
 /* ---- text ---------------------------------------------------------------------------------------------- */
@@ -241,8 +241,11 @@ static bool print_plan(const cli_result *r, const sums *all)
     bool globe = on_globe(p), timed = invit_instance_get(p, "timed") != 0, loaded = all->load > 0;
     char way[CLI_LENGTH_TEXT], time[32], load[32], most[32];
     long long stops = (long long)invit_instance_nodes(p) - 1;
-    printf("%d %s%s, %s%s", all->routes, globe ? "van" : "route", all->routes == 1 ? "" : "s",
-           globe ? "" : "length ", cli_length_text(p, get(r->solution, "length"), way));
+    const char *unit = globe ? "van" : "route";
+    const char *plural = all->routes == 1 ? "" : "s";
+    const char *name = globe ? "" : "length ";
+    printf("%d %s%s, %s%s", all->routes, unit, plural, name,
+           cli_length_text(p, get(r->solution, "length"), way));
     if (timed && (globe || invit_instance_get(p, "clock") != 0))
         printf(", %.1f hours", all->duration / 60);
     else if (timed)

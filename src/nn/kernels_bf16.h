@@ -58,7 +58,8 @@ static void gemm_bf16(int M, int N, int K, const float *A, ptrdiff_t lda, const 
         parts tiles = cut(rows, MR);
         for (int n = 0; n < N; n += INV_PANEL) {
             const uint16_t *panel = B + (ptrdiff_t)n * 2 * pairs, *a = rounded;
-            const float *shift = bias ? bias + n : NULL, *keep_where = mask ? mask + n : NULL;
+            const float *shift = bias ? bias + n : NULL;
+            const float *keep_where = mask ? mask + n : NULL;
             float *c = C + n;
             int cols = N - n < INV_PANEL ? N - n : INV_PANEL;
             for (int t = 0; t < tiles.count; t++) {

@@ -104,10 +104,15 @@ bool inv_has_clock(const invit_instance *p)
     return p->rules && p->rules->clock;
 }
 
+double inv_time_number(double time)
+{
+    return round(1e6 * time) / 1e6;
+}
+
 const char *inv_told_time(const invit_instance *p, double time, char text[INV_TIME_TEXT])
 {
     if (inv_has_clock(p)) return inv_time_text(p, time, text);
-    text[inv_format_double(text, round(1e6 * time) / 1e6)] = 0;
+    text[inv_format_double(text, inv_time_number(time))] = 0;
     return text;
 }
 

@@ -48,6 +48,8 @@ double inv_map_y(const invit_instance *p, int32_t node);
 /* Metres on the globe are told to a tenth: nobody drives by more. */
 double inv_told_length(const invit_instance *p, double length);
 double inv_demand_of(const invit_instance *p, int32_t node);
+/* A time as a number: to a millionth. */
+double inv_time_number(double time);
 /* "12:40" where times were given so, else the number to a millionth. */
 const char *inv_told_time(const invit_instance *p, double time, char text[INV_TIME_TEXT]);
 bool inv_has_clock(const invit_instance *p);

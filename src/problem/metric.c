@@ -1,12 +1,16 @@
 #include "problem/metric.h"
 
-#define PI 3.14159265358979323846
+/* TSPLIB 95, section 2.4: its own value of pi, and kilometres. */
+#define TSPLIB_PI     3.141592
+#define TSPLIB_RADIUS 6378.388
+
+#define EARTH_RADIUS 6371008.8 /* metres: the mean radius of GRS 80 */
 
 /* TSPLIB writes DDD.MM: degrees and minutes. */
 static double geo_radians(double v)
 {
     double degrees = trunc(v), minutes = v - degrees;
-    return 3.141592 * (degrees + 5.0 * minutes / 3.0) / 180.0; /* TSPLIB's own value of pi */
+    return TSPLIB_PI * (degrees + 5.0 * minutes / 3.0) / 180.0;
 }
 
 double inv_geo_distance(const double *a, const double *b)
@@ -17,15 +21,15 @@ double inv_geo_distance(const double *a, const double *b)
     double c = 0.5 * ((1.0 + q1) * q2 - (1.0 - q1) * q3);
     if (c > 1) c = 1;
     if (c < -1) c = -1;
-    return trunc(6378.388 * acos(c) + 1.0);
+    return trunc(TSPLIB_RADIUS * acos(c) + 1.0);
 }
 
 double inv_haversine_distance(const double *a, const double *b)
 {
-    double rad = PI / 180, lat1 = a[1] * rad, lat2 = b[1] * rad;
+    double rad = M_PI / 180, lat1 = a[1] * rad, lat2 = b[1] * rad;
     double s = sin((lat2 - lat1) / 2), t = sin((b[0] - a[0]) * rad / 2);
     double h = s * s + cos(lat1) * cos(lat2) * t * t;
-    return 2 * 6371008.8 * asin(sqrt(h > 1 ? 1 : h));
+    return 2 * EARTH_RADIUS * asin(sqrt(h > 1 ? 1 : h));
 }
 
 double inv_tour_length(const invit_instance *p, const int32_t *order)

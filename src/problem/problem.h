@@ -8,6 +8,8 @@ typedef struct inv_stop_table inv_stop_table; /* problem/stop_table.h */
 
 /* Coordinates are at most this far from 0: distances, rounded or squared, then fit into every type used. */
 #define INV_FARTHEST 1e18
+/* Of distances and times given: sums of them stay exact enough. */
+#define INV_LARGEST_COST 1e15
 /* The least extent of an instance that is not a single place: its square is far from the smallest number. */
 #define INV_NARROWEST 1e-140
 

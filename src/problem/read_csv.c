@@ -357,10 +357,10 @@ static invit_status keep_single(csv *c, inv_column role, double factor, int64_t 
     const char *name = inv_column_name(role);
     double value = 0;
     bool whole = role == INV_VEHICLES || role == INV_MAX_STOPS;
+    double most = role == INV_CAPACITY || whole ? INT32_MAX : INV_LARGEST_COST;
     INV_CHECK(role == INV_MAX_DURATION ? field_time(c, line, name, &value, err)
                                        : field_number(c, line, name, &value, err));
-    if (!(value > 0 && value <= (role == INV_CAPACITY || whole ? INT32_MAX : 1e15)) ||
-        (whole && value != floor(value)))
+    if (!(value > 0 && value <= most) || (whole && value != floor(value)))
         return inv_text_fail(c->t, line, INVIT_ERR_INPUT, err,
                              "expected a %s above 0 in column %s, found '%.40s'",
                              whole ? "whole number" : "number", name, c->field);

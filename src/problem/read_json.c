@@ -125,7 +125,8 @@ static invit_status set_array(const json_t *object, const char *key, invit_insta
         if (!value) return inv_no_memory(err, n * sizeof *value);
         for (size_t i = 0; i < n; i++) value[i] = i ? json_number_value(v) : 0;
     } else {
-        INV_CHECK(numbers(v, key, n, windows ? 2 : 0, windows, times ? clock : NULL, &value, err));
+        if (!times) clock = NULL;
+        INV_CHECK(numbers(v, key, n, windows ? 2 : 0, windows, clock, &value, err));
     }
     invit_status status = invit_instance_set_array(p, key, value, (windows ? 2 : 1) * (int64_t)n, err);
     free(value);

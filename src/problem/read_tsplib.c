@@ -114,7 +114,7 @@ static invit_status read_value(const inv_tsplib *f, const char *key, const char 
         memcpy(text, value, n);
         after = inv_parse_double(text, &v);
     }
-    if (!after || *after || !(v >= 0 && v <= 1e15))
+    if (!after || *after || !(v >= 0 && v <= INV_LARGEST_COST))
         return inv_text_fail(f->t, line, INVIT_ERR_INPUT, err, "%s '%.*s': expected a number from 0 to 1e15",
                              key, (int)(n < 40 ? n : 40), value);
     *number = v;
@@ -181,7 +181,7 @@ static invit_status read_section(inv_tsplib *f, const char *key, size_t k, int64
     if (word_is(key, k, "SERVICE_TIME_SECTION"))
         return inv_tsplib_values(f, &f->services, 1, "SERVICE_TIME_SECTION", "service time", 0, err);
     if (word_is(key, k, "TIME_WINDOW_SECTION"))
-        return inv_tsplib_values(f, &f->windows, 2, "TIME_WINDOW_SECTION", "time", -1e15, err);
+        return inv_tsplib_values(f, &f->windows, 2, "TIME_WINDOW_SECTION", "time", -INV_LARGEST_COST, err);
     if (word_is(key, k, "DEPOT_SECTION")) return inv_tsplib_depots(f, err);
     if (word_is(key, k, "EDGE_WEIGHT_SECTION")) return inv_tsplib_weights(f, line, err);
     if (word_is(key, k, "FIXED_EDGES_SECTION"))

@@ -13,8 +13,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define LARGEST_TIME 1e15 /* of distances and times given: sums of them stay exact enough */
-
 invit_status inv_instance_rules(invit_instance *p, inv_rules **out, invit_error *err)
 {
     if (!p->rules) {
@@ -129,7 +127,7 @@ bool inv_parse_time(const char *text, double *minutes, bool *clock)
         return true;
     }
     after = inv_parse_double(text, &hours);
-    if (!after || !(fabs(hours) <= LARGEST_TIME)) return false;
+    if (!after || !(fabs(hours) <= INV_LARGEST_COST)) return false;
     while (*after == ' ') after++;
     static const struct {
         const char *unit;
@@ -215,12 +213,12 @@ invit_status inv_take_matrix(invit_instance *p, bool durations, double *m, invit
     for (size_t i = 0; i < n; i++) {
         m[i * n + i] = 0;
         for (size_t j = 0; j < n; j++)
-            if (!(m[i * n + j] >= 0 && m[i * n + j] <= LARGEST_TIME)) {
+            if (!(m[i * n + j] >= 0 && m[i * n + j] <= INV_LARGEST_COST)) {
                 char from[INV_NODE_TEXT], to[INV_NODE_TEXT];
                 INV_TRY(inv_fail(err, INVIT_ERR_INPUT,
                                  "%s from %s to %s: expected a number from 0 to %g, found %g",
                                  durations ? "duration" : "distance", inv_node_text(p, (int32_t)i, from),
-                                 inv_node_text(p, (int32_t)j, to), LARGEST_TIME, m[i * n + j]));
+                                 inv_node_text(p, (int32_t)j, to), INV_LARGEST_COST, m[i * n + j]));
             }
     }
     double **to = durations ? &r->duration : &r->distance;
@@ -291,8 +289,8 @@ static invit_status set_times(invit_instance *p, const char *name, const double 
     bool service = strcmp(name, "service") == 0, early = strcmp(name, "earliest") == 0;
     for (int32_t i = 0; i < p->n; i++) {
         double v = values[step * (size_t)i];
-        bool good = service ? v >= 0 && v <= LARGEST_TIME
-                            : fabs(v) <= LARGEST_TIME || isnan(v) || (early ? v < 0 : v > 0);
+        bool good = service ? v >= 0 && v <= INV_LARGEST_COST
+                            : fabs(v) <= INV_LARGEST_COST || isnan(v) || (early ? v < 0 : v > 0);
         if (!good)
             return inv_fail(err, INVIT_ERR_INPUT, "%s: %s %g: expected a time%s", inv_node_text(p, i, node),
                             name, v, service ? " of 0 or more" : "");
@@ -365,7 +363,7 @@ static bool parse_length(const invit_instance *p, const char *text, double *valu
 {
     bool globe = p->metric == INVIT_HAVERSINE && !(p->rules && p->rules->distance);
     const char *after = inv_parse_double(text, value);
-    if (!after || !(*value >= 0 && *value <= LARGEST_TIME)) return false;
+    if (!after || !(*value >= 0 && *value <= INV_LARGEST_COST)) return false;
     while (*after == ' ') after++;
     if (globe && strcasecmp(after, "km") == 0) {
         *value *= 1000;
@@ -425,14 +423,19 @@ static invit_status set_limit(invit_instance *p, const char *name, const char *t
     double value = INFINITY;
     int32_t stops = 0;
     bool clock = false, stop = strcmp(name, "max_stops") == 0, length = strcmp(name, "max_length") == 0;
-    bool good = none || (stop     ? parse_count(text, 1, &stops)
-                         : length ? parse_length(p, text, &value)
-                                  : inv_parse_time(text, &value, &clock) && value >= 0);
-    if (!good)
-        return inv_fail(err, INVIT_ERR_ARGUMENT, "%s '%.40s': expected %s", name, text,
-                        stop     ? "a number from 1"
-                        : length ? "a length of 0 or more"
-                                 : "a time, like 480, 8:00 or 8h");
+    const char *expected;
+    bool good;
+    if (stop) {
+        expected = "a number from 1";
+        good = none || parse_count(text, 1, &stops);
+    } else if (length) {
+        expected = "a length of 0 or more";
+        good = none || parse_length(p, text, &value);
+    } else {
+        expected = "a time, like 480, 8:00 or 8h";
+        good = none || (inv_parse_time(text, &value, &clock) && value >= 0);
+    }
+    if (!good) return inv_fail(err, INVIT_ERR_ARGUMENT, "%s '%.40s': expected %s", name, text, expected);
     INV_CHECK(inv_make_routes(p, err));
     INV_CHECK(inv_instance_rules(p, &r, err));
     if (stop)
@@ -473,7 +476,7 @@ invit_status invit_instance_set(invit_instance *p, const char *name, const char 
         return INVIT_OK;
     }
     const char *after = inv_parse_double(text, &value);
-    bool number = after && *after == 0 && value > 0 && value <= LARGEST_TIME;
+    bool number = after && *after == 0 && value > 0 && value <= INV_LARGEST_COST;
     if (strcmp(name, "speed") == 0) {
         if (!number)
             return inv_fail(err, INVIT_ERR_ARGUMENT, "speed '%.40s': expected a number above 0", text);

@@ -2,7 +2,6 @@
  * "dialect": "semicolon bom"}. Member "table" of a problem, and how programs give and get it. */
 #include "problem/table_json.h"
 
-#include "base/json_text.h"
 #include "base/number.h"
 #include "problem/csv_columns.h"
 
@@ -11,6 +10,7 @@
 #include <string.h>
 
 enum { MOST_COLUMNS = 256 }; /* as many as a table may have */
+enum { DIALECT_TEXT = 80 };  /* room for all words at once  */
 
 /* ---- the dialect in words ------------------------------------------------------------------------------ */
 
@@ -51,20 +51,19 @@ static invit_status read_dialect(const char *text, inv_dialect *d, invit_error *
     return INVIT_OK;
 }
 
-static void put_dialect(inv_outfile *f, const inv_dialect *d)
+static const char *dialect_text(const inv_dialect *d, char text[DIALECT_TEXT])
 {
-    const char *between = "";
-    inv_outfile_puts(f, "\"");
+    size_t at = 0;
+    text[0] = 0;
     for (int w = 0; w < WORDS; w++) {
         if (!((words[w].separator && words[w].separator == d->separator) ||
               (words[w].line_end[0] && strcmp(words[w].line_end, d->line_end) == 0) ||
               (words[w].decimal_comma && d->decimal_comma) || (words[w].mark && d->mark) ||
               (words[w].sep_line && d->sep_line)))
             continue;
-        inv_outfile_printf(f, "%s%s", between, words[w].word);
-        between = " ";
+        at += (size_t)snprintf(text + at, DIALECT_TEXT - at, "%s%s", at ? " " : "", words[w].word);
     }
-    inv_outfile_puts(f, "\"");
+    return text;
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
@@ -180,37 +179,29 @@ invit_status inv_instance_set_table(invit_instance *p, const char *json, invit_e
 
 /* ---- writing ------------------------------------------------------------------------------------------- */
 
-void inv_put_json_text(inv_outfile *f, const char *text)
+void inv_put_table_json(inv_json *j, const char *key, const inv_stop_table *t)
 {
-    char piece[INV_JSON_PIECE];
-    inv_outfile_puts(f, "\"");
-    while (*text) inv_outfile_write(f, piece, inv_json_piece(&text, piece));
-    inv_outfile_puts(f, "\"");
-}
-
-void inv_put_table_json(inv_outfile *f, const inv_stop_table *t)
-{
-    inv_outfile_puts(f, "{\"dialect\": ");
-    put_dialect(f, &t->dialect);
+    char dialect[DIALECT_TEXT];
+    inv_json_open(j, key, '{');
+    inv_json_string(j, "dialect", dialect_text(&t->dialect, dialect));
     if (t->columns > 0 && t->cells) {
-        inv_outfile_puts(f, ",\n  \"columns\": [");
-        for (int k = 0; k < t->columns; k++) {
-            if (k > 0) inv_outfile_puts(f, ", ");
-            inv_put_json_text(f, t->name[k]);
-        }
-        inv_outfile_puts(f, "],\n  \"rows\": [");
+        inv_json_break(j, "\n  ");
+        inv_json_open(j, "columns", '[');
+        for (int k = 0; k < t->columns; k++) inv_json_string(j, NULL, t->name[k]);
+        inv_json_close(j);
+        inv_json_break(j, "\n  ");
+        inv_json_open(j, "rows", '[');
         for (int64_t i = 0; i < t->rows; i++) {
             const char *cell = inv_stop_table_row(t, i);
-            inv_outfile_puts(f, i > 0 ? ",\n   [" : "[");
-            for (int k = 0; k < t->columns; k++, cell = inv_stop_table_next(cell)) {
-                if (k > 0) inv_outfile_puts(f, ", ");
-                inv_put_json_text(f, cell);
-            }
-            inv_outfile_puts(f, "]");
+            if (i > 0) inv_json_break(j, "\n   ");
+            inv_json_open(j, NULL, '[');
+            for (int k = 0; k < t->columns; k++, cell = inv_stop_table_next(cell))
+                inv_json_string(j, NULL, cell);
+            inv_json_close(j);
         }
-        inv_outfile_puts(f, "]");
+        inv_json_close(j);
     }
-    inv_outfile_puts(f, "}");
+    inv_json_close(j);
 }
 
 invit_status invit_instance_table(const invit_instance *p, char **json, size_t *size, invit_error *err)
@@ -220,6 +211,7 @@ invit_status invit_instance_table(const invit_instance *p, char **json, size_t *
     if (size) *size = 0;
     if (!p->table) return INVIT_OK;
     INV_CHECK(inv_outfile_open_memory(json, size, &f, err));
-    inv_put_table_json(f, p->table);
+    inv_json j = inv_json_to_outfile(f);
+    inv_put_table_json(&j, NULL, p->table);
     return inv_outfile_close(f, err);
 }

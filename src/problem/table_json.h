@@ -2,6 +2,7 @@
 #ifndef INVIT_PROBLEM_TABLE_JSON_H
 #define INVIT_PROBLEM_TABLE_JSON_H
 
+#include "base/json_writer.h"
 #include "problem/problem.h"
 #include "problem/stop_table.h"
 
@@ -14,8 +15,6 @@ invit_status inv_instance_set_table(invit_instance *p, const char *json, invit_e
 /* In invit_lab.h for callers; libinvit has it. */
 INVIT_API invit_status invit_instance_table(const invit_instance *p, char **json, size_t *size,
                                             invit_error *err);
-void inv_put_table_json(inv_outfile *f, const inv_stop_table *t);
-/* A text with its quotes. */
-void inv_put_json_text(inv_outfile *f, const char *text);
+void inv_put_table_json(inv_json *j, const char *key, const inv_stop_table *t);
 
 #endif

@@ -171,7 +171,7 @@ invit_status inv_tsplib_values(inv_tsplib *f, inv_tsplib_section *s, int width, 
             snprintf(found, sizeof found, "a %s", what);
             const char *word = t->at;
             INV_CHECK(inv_read_number(t, 0, found, v, err));
-            if (!(*v >= low && *v <= 1e15)) {
+            if (!(*v >= low && *v <= INV_LARGEST_COST)) {
                 t->at = word;
                 return inv_text_expected(t, err, "a %s from %g to 1e15 for node %d", what, low, id);
             }

@@ -1,72 +1,84 @@
 /* Solutions for maps: GeoJSON (RFC 7946). */
 #include "problem/write.h"
 
+#include "base/json_writer.h"
 #include "problem/drive.h"
-#include "problem/table_json.h"
 
 #include <math.h>
 
-/* hh:mm in quotes where times were given so. */
-static void put_time(inv_outfile *f, const invit_instance *p, double time, char after)
+/* As hh:mm where times were given so. */
+static void put_time(inv_json *j, const char *key, const invit_instance *p, double time)
 {
-    char text[INV_TIME_TEXT], end[2] = {after, 0};
-    const char *quote = inv_has_clock(p) ? "\"" : "";
-    inv_outfile_puts(f, quote);
-    inv_outfile_puts(f, inv_told_time(p, time, text));
-    inv_outfile_puts(f, quote);
-    inv_outfile_puts(f, end);
+    char text[INV_TIME_TEXT];
+    if (inv_has_clock(p))
+        inv_json_string(j, key, inv_told_time(p, time, text));
+    else
+        inv_json_number(j, key, inv_time_number(time));
 }
 
-static void put_position(inv_outfile *f, double x, double y)
+static void put_position(inv_json *j, const char *key, double x, double y)
 {
-    inv_outfile_puts(f, "[");
-    inv_put_number(f, x, ',');
-    inv_put_number(f, y, ']');
+    inv_json_open(j, key, '[');
+    inv_json_number(j, NULL, x);
+    inv_json_number(j, NULL, y);
+    inv_json_close(j);
+}
+
+static void begin_feature(inv_json *j, const char *geometry)
+{
+    inv_json_break(j, "\n");
+    inv_json_open(j, NULL, '{');
+    inv_json_string(j, "type", "Feature");
+    inv_json_open(j, "geometry", '{');
+    inv_json_string(j, "type", geometry);
+}
+
+static void begin_properties(inv_json *j)
+{
+    inv_json_close(j); /* the geometry */
+    inv_json_open(j, "properties", '{');
+}
+
+static void end_feature(inv_json *j)
+{
+    inv_json_close(j);
+    inv_json_close(j);
 }
 
 /* `at` is NULL for the depot, which belongs to no route. */
-static void put_point(inv_outfile *f, const inv_drive *d, int32_t node, const invit_stop *at, int32_t route,
+static void put_point(inv_json *j, const inv_drive *d, int32_t node, const invit_stop *at, int32_t route,
                       int32_t order)
 {
     const invit_instance *p = d->p;
-    inv_outfile_puts(f, "{\"type\":\"Feature\",\"geometry\":{\"type\":\"Point\",\"coordinates\":");
-    put_position(f, inv_map_x(p, node), inv_map_y(p, node));
-    inv_outfile_printf(f, "},\"properties\":{\"node\":%d", node);
-    if (invit_instance_label(p, node)) {
-        inv_outfile_puts(f, ",\"id\":");
-        inv_put_json_text(f, invit_instance_label(p, node));
-    }
-    if (at) inv_outfile_printf(f, ",\"route\":%d,\"order\":%d", route, order);
-    if (p->demand) {
-        inv_outfile_puts(f, ",\"demand\":");
-        inv_put_number(f, inv_demand_of(p, node), ',');
-        inv_outfile_printf(f, "\"depot\":%s", node == 0 ? "true" : "false");
-    }
-    if (at && p->demand) {
-        inv_outfile_puts(f, ",\"load\":");
-        inv_put_number(f, at->load, 0);
-    }
+    begin_feature(j, "Point");
+    put_position(j, "coordinates", inv_map_x(p, node), inv_map_y(p, node));
+    begin_properties(j);
+    inv_json_int(j, "node", node);
+    if (invit_instance_label(p, node)) inv_json_string(j, "id", invit_instance_label(p, node));
     if (at) {
-        inv_outfile_puts(f, ",\"distance\":");
-        inv_put_number(f, inv_told_length(p, at->distance), 0);
+        inv_json_int(j, "route", route);
+        inv_json_int(j, "order", order);
     }
+    if (p->demand) {
+        inv_json_number(j, "demand", inv_demand_of(p, node));
+        inv_json_bool(j, "depot", node == 0);
+    }
+    if (at && p->demand) inv_json_number(j, "load", at->load);
+    if (at) inv_json_number(j, "distance", inv_told_length(p, at->distance));
     if (at && d->timed) {
-        inv_outfile_puts(f, ",\"arrival\":");
-        put_time(f, p, at->arrival, ',');
-        inv_outfile_puts(f, "\"waiting\":");
-        put_time(f, p, at->waiting, ',');
-        inv_outfile_puts(f, "\"departure\":");
-        put_time(f, p, at->departure, 0);
+        put_time(j, "arrival", p, at->arrival);
+        put_time(j, "waiting", p, at->waiting);
+        put_time(j, "departure", p, at->departure);
     }
-    inv_outfile_puts(f, "}}");
+    end_feature(j);
 }
 
 /* A line across the date line is cut there, as the standard asks. */
-static void put_line(inv_outfile *f, const inv_drive *d)
+static void put_line(inv_json *j, const inv_drive *d)
 {
     bool globe = d->p->metric == INVIT_HAVERSINE;
-    inv_outfile_puts(f,
-                     "{\"type\":\"Feature\",\"geometry\":{\"type\":\"MultiLineString\",\"coordinates\":[[");
+    inv_json_open(j, "coordinates", '[');
+    inv_json_open(j, NULL, '[');
     for (int32_t i = 0; i < d->count; i++) {
         double x = inv_map_x(d->p, d->stop[i].node), y = inv_map_y(d->p, d->stop[i].node);
         if (i > 0) {
@@ -74,40 +86,37 @@ static void put_line(inv_outfile *f, const inv_drive *d)
             if (globe && fabs(x - x0) > 180) {
                 double side = x0 > 0 ? 180 : -180, past = x + 2 * side - x0;
                 double at = y0 + (y - y0) * (past != 0 ? (side - x0) / past : 0);
-                inv_outfile_puts(f, ",");
-                put_position(f, side, at);
-                inv_outfile_puts(f, "],[");
-                put_position(f, -side, at);
+                put_position(j, NULL, side, at);
+                inv_json_close(j);
+                inv_json_open(j, NULL, '[');
+                put_position(j, NULL, -side, at);
             }
-            inv_outfile_puts(f, ",");
         }
-        put_position(f, x, y);
+        put_position(j, NULL, x, y);
     }
-    inv_outfile_puts(f, "]]},\"properties\":{");
+    inv_json_close(j);
+    inv_json_close(j);
 }
 
-static void put_route(inv_outfile *f, const inv_drive *d, int32_t route)
+static void put_route(inv_json *j, const inv_drive *d, int32_t route)
 {
     const invit_stop *first = &d->stop[0], *last = &d->stop[d->count - 1];
-    put_line(f, d);
-    inv_outfile_printf(f, "\"route\":%d,\"stops\":%d,\"legs\":[", route, d->visited);
-    for (int32_t i = 1; i < d->count; i++)
-        inv_put_number(f, inv_told_length(d->p, d->stop[i].leg), i + 1 < d->count ? ',' : 0);
-    inv_outfile_puts(f, "],\"length\":");
-    inv_put_number(f, inv_told_length(d->p, last->distance), 0);
-    if (d->p->demand) {
-        inv_outfile_puts(f, ",\"load\":");
-        inv_put_number(f, last->load, 0);
-    }
+    begin_feature(j, "MultiLineString");
+    put_line(j, d);
+    begin_properties(j);
+    inv_json_int(j, "route", route);
+    inv_json_int(j, "stops", d->visited);
+    inv_json_open(j, "legs", '[');
+    for (int32_t i = 1; i < d->count; i++) inv_json_number(j, NULL, inv_told_length(d->p, d->stop[i].leg));
+    inv_json_close(j);
+    inv_json_number(j, "length", inv_told_length(d->p, last->distance));
+    if (d->p->demand) inv_json_number(j, "load", last->load);
     if (d->timed) {
-        inv_outfile_puts(f, ",\"departure\":");
-        put_time(f, d->p, first->departure, ',');
-        inv_outfile_puts(f, "\"arrival\":");
-        put_time(f, d->p, last->arrival, ',');
-        inv_outfile_puts(f, "\"duration\":");
-        put_time(f, d->p, last->departure - first->departure, 0);
+        put_time(j, "departure", d->p, first->departure);
+        put_time(j, "arrival", d->p, last->arrival);
+        put_time(j, "duration", d->p, last->departure - first->departure);
     }
-    inv_outfile_puts(f, "}}");
+    end_feature(j);
 }
 
 invit_status inv_write_geojson(inv_outfile *f, const invit_instance *p, const invit_solution *s,
@@ -118,18 +127,23 @@ invit_status inv_write_geojson(inv_outfile *f, const invit_instance *p, const in
         return inv_fail(err, INVIT_ERR_INPUT, "%s: a map needs coordinates, and there are distances only",
                         p->name);
     INV_CHECK(inv_drive_begin(&d, p, s, err));
-    inv_outfile_puts(f, "{\"type\":\"FeatureCollection\",\"features\":[\n");
-    if (d.depot) put_point(f, &d, 0, NULL, 0, 0);
+    inv_json j = inv_json_to_outfile(f);
+    j.gap = "";
+    inv_json_open(&j, NULL, '{');
+    inv_json_string(&j, "type", "FeatureCollection");
+    inv_json_open(&j, "features", '[');
+    if (d.depot) put_point(&j, &d, 0, NULL, 0, 0);
     while (inv_drive_next(&d)) {
         for (int32_t i = 0; i < d.visited; i++) {
             const invit_stop *at = inv_drive_visit(&d, i);
-            if (d.depot || d.number > 1 || i > 0) inv_outfile_puts(f, ",\n");
-            put_point(f, &d, at->node, at, d.number, i + 1);
+            put_point(&j, &d, at->node, at, d.number, i + 1);
         }
-        inv_outfile_puts(f, ",\n");
-        put_route(f, &d, d.number);
+        put_route(&j, &d, d.number);
     }
-    inv_outfile_puts(f, "\n]}\n");
+    inv_json_break(&j, "\n");
+    inv_json_close(&j);
+    inv_json_close(&j);
+    inv_outfile_puts(f, "\n");
     inv_drive_end(&d);
     return INVIT_OK;
 }

@@ -4,6 +4,7 @@
 #include "problem/table_json.h"
 #include "problem/write.h"
 
+#include "base/json_writer.h"
 #include "base/longitude.h"
 #include "base/names.h"
 
@@ -75,64 +76,76 @@ void inv_write_rules_sections(inv_outfile *f, const invit_instance *p, int64_t f
         for (size_t i = 0; i < n; i++) {
             inv_put_int(f, first + (int64_t)i, ' ');
             inv_put_number(f, r->earliest[i], ' ');
-            inv_put_number(f, fmin(r->latest[i], 1e15), '\n');
+            inv_put_number(f, fmin(r->latest[i], INV_LARGEST_COST), '\n');
         }
     }
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------------------- */
 
-static void put_or_null(inv_outfile *f, double v)
+#define MEMBER "\n "  /* each on a line of its own */
+#define ROW    "\n  " /* the rows of a member too  */
+
+static void put_list(inv_json *j, const char *key, const double *value, size_t n)
 {
-    if (isfinite(v))
-        inv_put_number(f, v, 0);
-    else
-        inv_outfile_puts(f, "null");
+    inv_json_break(j, MEMBER);
+    inv_json_open(j, key, '[');
+    for (size_t i = 0; i < n; i++) inv_json_number(j, NULL, value[i]);
+    inv_json_close(j);
 }
 
-/* ,\n"key": [v, v, ...], in rows of `columns` when that is not 0. */
-static void put_list(inv_outfile *f, const char *key, const double *value, size_t rows, size_t columns)
+static void put_rows(inv_json *j, const char *key, const double *value, size_t rows, size_t columns)
 {
-    size_t width = columns ? columns : 1;
-    inv_outfile_printf(f, ",\n \"%s\": [", key);
+    inv_json_break(j, MEMBER);
+    inv_json_open(j, key, '[');
     for (size_t i = 0; i < rows; i++) {
-        if (i > 0) inv_outfile_puts(f, columns ? ",\n  " : ", ");
-        if (columns) inv_outfile_puts(f, "[");
-        for (size_t j = 0; j < width; j++) {
-            if (j > 0) inv_outfile_puts(f, ", ");
-            put_or_null(f, value[i * width + j]);
-        }
-        if (columns) inv_outfile_puts(f, "]");
+        if (i > 0) inv_json_break(j, ROW);
+        inv_json_open(j, NULL, '[');
+        for (size_t k = 0; k < columns; k++) inv_json_number(j, NULL, value[i * columns + k]);
+        inv_json_close(j);
     }
-    inv_outfile_puts(f, "]");
+    inv_json_close(j);
 }
 
-static void put_value(inv_outfile *f, const char *key, double v)
+static void put_text(inv_json *j, const char *key, const char *text)
+{
+    inv_json_break(j, MEMBER);
+    inv_json_string(j, key, text);
+}
+
+/* NaN: not given. */
+static void put_value(inv_json *j, const char *key, double v)
 {
     if (isnan(v)) return;
-    inv_outfile_printf(f, ",\n \"%s\": ", key);
-    inv_put_number(f, v, 0);
+    inv_json_break(j, MEMBER);
+    inv_json_number(j, key, v);
 }
 
-static invit_status put_freeze(inv_outfile *f, const invit_instance *p, invit_error *err)
+static void put_true(inv_json *j, const char *key)
+{
+    inv_json_break(j, MEMBER);
+    inv_json_bool(j, key, true);
+}
+
+static invit_status put_freeze(inv_json *j, const invit_instance *p, invit_error *err)
 {
     invit_solution *s = NULL;
     if (!p->rules || !p->rules->freeze) return INVIT_OK;
     INV_CHECK(inv_with_frozen(p, NULL, &s, err));
-    inv_outfile_puts(f, ",\n \"freeze\": [");
-    for (int32_t r = 0; r < s->routes; r++)
-        for (int32_t i = s->start[r]; i < s->start[r + 1]; i++)
-            inv_outfile_printf(f, "%s%d%s",
-                               i > s->start[r] ? ", "
-                               : r > 0         ? ", ["
-                                               : "[",
-                               s->nodes[i], i + 1 == s->start[r + 1] ? "]" : "");
-    inv_outfile_puts(f, "]");
+    inv_json_break(j, MEMBER);
+    inv_json_open(j, "freeze", '[');
+    for (int32_t r = 0; r < s->routes; r++) {
+        if (s->start[r + 1] == s->start[r]) continue;
+        inv_json_open(j, NULL, '[');
+        for (int32_t i = s->start[r]; i < s->start[r + 1]; i++) inv_json_int(j, NULL, s->nodes[i]);
+        inv_json_close(j);
+    }
+    inv_json_close(j);
     invit_solution_destroy(s);
     return INVIT_OK;
 }
 
-static invit_status put_nodes(inv_outfile *f, const invit_instance *p, invit_error *err)
+static invit_status put_nodes(inv_json *j, const invit_instance *p, invit_error *err)
 {
     const inv_rules *r = p->rules;
     size_t n = (size_t)p->n;
@@ -144,61 +157,66 @@ static invit_status put_nodes(inv_outfile *f, const invit_instance *p, invit_err
             list[2 * i] = p->metric == INVIT_HAVERSINE ? inv_wrap_longitude(x) : x;
             list[2 * i + 1] = p->xy[2 * i + 1];
         }
-        inv_outfile_puts(f, ",\n \"metric\": ");
-        inv_put_json_text(f, inv_metric_name(p->metric));
-        put_list(f, "coords", list, n, 2);
+        put_text(j, "metric", inv_metric_name(p->metric));
+        put_rows(j, "coords", list, n, 2);
     }
     if (p->demand && inv_has_demands(p)) {
         for (size_t i = 0; i < n; i++) list[i] = (double)p->demand[i] / p->scale;
-        put_list(f, "demands", list, n, 0);
+        put_list(j, "demands", list, n);
     }
     if (p->demand && (inv_has_demands(p) || p->capacity != INT32_MAX))
-        put_value(f, "capacity", (double)p->capacity / p->scale);
+        put_value(j, "capacity", (double)p->capacity / p->scale);
     if (r && r->earliest) {
         for (size_t i = 0; i < n; i++) list[2 * i] = r->earliest[i], list[2 * i + 1] = r->latest[i];
-        put_list(f, "time_windows", list, n, 2);
+        put_rows(j, "time_windows", list, n, 2);
     }
     free(list);
     return INVIT_OK;
 }
 
-invit_status inv_write_json(inv_outfile *f, const invit_instance *p, invit_error *err)
+static void put_labels(inv_json *j, const invit_instance *p)
+{
+    inv_json_break(j, MEMBER);
+    inv_json_open(j, "labels", '[');
+    for (int32_t i = 0; i < p->n; i++) inv_json_string(j, NULL, invit_instance_label(p, i));
+    inv_json_close(j);
+}
+
+static void put_rules(inv_json *j, const invit_instance *p)
 {
     static const char *const values[] = {"max_length", "max_duration", "max_stops", "speed"};
     const inv_rules *r = p->rules;
     size_t n = (size_t)p->n;
-    inv_outfile_puts(f, "{\"name\": ");
-    inv_put_json_text(f, p->name);
-    inv_outfile_printf(f, ",\n \"problem\": \"%s\"", inv_problem_name(p->problem));
-    INV_CHECK(put_nodes(f, p, err));
-    if (p->labels) {
-        inv_outfile_puts(f, ",\n \"labels\": [");
-        for (int32_t i = 0; i < p->n; i++) {
-            if (i > 0) inv_outfile_puts(f, ", ");
-            inv_put_json_text(f, invit_instance_label(p, i));
-        }
-        inv_outfile_puts(f, "]");
-    }
-    if (r) {
-        if (r->distance) put_list(f, "distances", r->distance, n, n);
-        if (r->duration) put_list(f, "durations", r->duration, n, n);
-        if (r->service) put_list(f, "service", r->service, n, 0);
-        for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-            put_value(f, values[i], invit_instance_get(p, values[i]));
-        if (r->fewest)
-            inv_outfile_puts(f, ",\n \"vehicles\": \"fewest\"");
-        else
-            put_value(f, "vehicles", invit_instance_get(p, "vehicles"));
-        if (r->open) inv_outfile_puts(f, ",\n \"open\": true");
-        if (r->clock) inv_outfile_puts(f, ",\n \"clock\": true");
-        put_value(f, "start_node", invit_instance_get(p, "start_node"));
-        put_value(f, "end_node", invit_instance_get(p, "end_node"));
-    }
-    INV_CHECK(put_freeze(f, p, err));
+    if (r->distance) put_rows(j, "distances", r->distance, n, n);
+    if (r->duration) put_rows(j, "durations", r->duration, n, n);
+    if (r->service) put_list(j, "service", r->service, n);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        put_value(j, values[i], invit_instance_get(p, values[i]));
+    if (r->fewest)
+        put_text(j, "vehicles", "fewest");
+    else
+        put_value(j, "vehicles", invit_instance_get(p, "vehicles"));
+    if (r->open) put_true(j, "open");
+    if (r->clock) put_true(j, "clock");
+    put_value(j, "start_node", invit_instance_get(p, "start_node"));
+    put_value(j, "end_node", invit_instance_get(p, "end_node"));
+}
+
+invit_status inv_write_json(inv_outfile *f, const invit_instance *p, invit_error *err)
+{
+    inv_json j = inv_json_to_outfile(f);
+    inv_json_open(&j, NULL, '{');
+    inv_json_string(&j, "name", p->name);
+    put_text(&j, "problem", inv_problem_name(p->problem));
+    INV_CHECK(put_nodes(&j, p, err));
+    if (p->labels) put_labels(&j, p);
+    if (p->rules) put_rules(&j, p);
+    INV_CHECK(put_freeze(&j, p, err));
     if (p->table) {
-        inv_outfile_puts(f, ",\n \"table\": ");
-        inv_put_table_json(f, p->table);
+        inv_json_break(&j, MEMBER);
+        inv_put_table_json(&j, "table", p->table);
     }
-    inv_outfile_puts(f, "}\n");
+    inv_json_close(&j);
+    inv_outfile_puts(f, "\n");
     return INVIT_OK;
 }

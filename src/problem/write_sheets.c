@@ -2,11 +2,14 @@
  * of the route (SVG), its stops, times and load. */
 #include "problem/write.h"
 
+#include "base/longitude.h"
 #include "base/number.h"
 #include "problem/drive.h"
 
 #include <math.h>
 #include <stdio.h>
+
+#define KM_PER_DEGREE 111.195 /* of latitude, on a sphere of the mean radius */
 
 static const char style[] =
     "<style>\n"
@@ -103,7 +106,7 @@ static void widen(box *b, const inv_drive *d)
 
 static frame frame_around(const inv_drive *d, const box *b)
 {
-    double narrow = d->globe ? fmax(0.02, cos((b->north + b->south) / 2 * 3.14159265358979 / 180)) : 1;
+    double narrow = d->globe ? inv_longitude_scale(b->south, b->north) : 1;
     double wide = (b->east - b->west) * narrow, high = b->north - b->south;
     double scale = fmin((WIDTH - 2 * EDGE) / wide, (HEIGHT - 2 * EDGE) / high);
     if (!(scale < 1e300)) scale = 1; /* one place only */
@@ -149,17 +152,18 @@ static void put_depot(inv_outfile *f, const frame *m, const inv_drive *d)
 static void put_scale_bar(inv_outfile *f, const frame *m, const inv_drive *d)
 {
     if (!d->globe) return;
-    double per_km = m->scale / 111.195, km = pow(10, floor(log10(130 / per_km)));
+    double per_km = m->scale / KM_PER_DEGREE, km = pow(10, floor(log10(130 / per_km)));
     if (!(per_km > 0 && km > 1e-6 && km < 1e5)) return;
     if (km * 5 * per_km <= 130)
         km *= 5;
     else if (km * 2 * per_km <= 130)
         km *= 2;
+    bool metres = km < 1;
     inv_outfile_printf(
         f,
         "<path d=\"M14 %dv5h%.1fv-5\" fill=\"none\" stroke=\"#59616b\"/><text x=\"18\" y=\"%d\" "
         "font-size=\"11\" fill=\"#59616b\">%.10g %s</text>\n",
-        HEIGHT - 16, km * per_km, HEIGHT - 16, km < 1 ? 1000 * km : km, km < 1 ? "m" : "km");
+        HEIGHT - 16, km * per_km, HEIGHT - 16, metres ? 1000 * km : km, metres ? "m" : "km");
 }
 
 static void begin_map(inv_outfile *f, const char *what)

@@ -44,7 +44,7 @@ static void put_time(inv_outfile *f, const inv_dialect *d, const invit_instance 
     if (inv_has_clock(p))
         put_text(f, d, inv_time_text(p, time, text));
     else
-        put_number(f, d, round(1e6 * time) / 1e6);
+        put_number(f, d, inv_time_number(time));
 }
 
 /* ---- one stop per line --------------------------------------------------------------------------------- */

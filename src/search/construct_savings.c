@@ -96,7 +96,8 @@ static invit_status savings(const invit_instance *p, const inv_neighbours *near,
                 if (j < near->k && list_b[j] == a) continue;
             }
             double value = home[a] + home[b] - inv_edge(p, a, b);
-            int32_t low = a < b ? a : b, high = a < b ? b : a;
+            int32_t low = a < b ? a : b;
+            int32_t high = a < b ? b : a;
             if (value > 0) list[count++] = (saving){value, low, high};
         }
     }

@@ -77,7 +77,7 @@ static invit_status save(inv_route_part *q, const inv_route_options *o, int32_t 
                          .from = inv_now(),
                          .deadline = o->deadline,
                          .steps = o->deadline < INFINITY ? INT64_MAX : (int64_t)SAVING_STEPS * q->n,
-                         .cancel = o->control ? o->control->cancel : NULL};
+                         .cancel = inv_cancel_flag(o->control)};
     inv_rng rng;
     inv_rng_init(&rng, o->seed, 1000);
     inv_route_part_save(q, vehicles, &run, &rng);
@@ -98,7 +98,7 @@ invit_status inv_construct_routes(const invit_instance *p, const inv_route_optio
     inv_neighbour_options lists = {.k = inv_route_near_length(p),
                                    .threads = o->threads,
                                    .deadline = INFINITY,
-                                   .cancel = o->control ? o->control->cancel : NULL};
+                                   .cancel = inv_cancel_flag(o->control)};
     *out = NULL;
     INV_TRY(inv_route_near_create(p, &lists, &near, err));
     INV_TRY(load(&q, p, &near, err));

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "problem/metric.h"
-#include "search/cvrp_partition.h"
+#include "search/parts.h"
 #include "search/route_near.h"
 #include "search/route_part.h"
 #include "search/show.h"
@@ -40,14 +40,6 @@
 #define WARM          0.3
 #define COLD          0.05
 
-/* What a round leaves: the routes of part i from nodes[offset[i]] and start[offset[i] + i] on. */
-typedef struct outcome {
-    int32_t *nodes;  /* [n]         */
-    int32_t *start;  /* [n + parts] */
-    int32_t *routes; /* [parts]     */
-    double *length;  /* [parts]     */
-} outcome;
-
 typedef struct search {
     const invit_instance *p;
     const inv_improve_options *o;
@@ -63,14 +55,8 @@ typedef struct search {
     inv_shown shown;
 
     bool chains; /* every thread anneals the whole */
-    int32_t round, parts;
-    inv_cvrp_place *place; /* [n] routes, in the parts' order                      */
-    int32_t *first;        /* [parts + 1] into place                               */
-    int32_t *offset;       /* [parts + 1] customers before part i                  */
-    int32_t *part_of;      /* [n] a customer's part, and its number there (from 1) */
-    int32_t *local;        /* [n]                                                  */
-    int32_t *global;       /* [n] customers by part and number                     */
-    outcome current, shortest;
+    int32_t round;
+    inv_parts parts;
     int64_t *made; /* [parts] steps                                        */
     double hot, cold, from, until;
     int64_t round_steps; /* INT64_MAX: by the clock                              */
@@ -131,29 +117,7 @@ static invit_status cut(search *s, invit_error *err)
 {
     inv_rng rng;
     inv_rng_init(&rng, s->o->seed, (uint64_t)s->round << 32);
-    if (s->parts > 1) {
-        inv_cvrp_partition(s->p, s->now, s->parts, &rng, s->place, s->first);
-    } else {
-        for (int32_t r = 0; r < s->now->routes; r++)
-            s->place[r] = (inv_cvrp_place){.route = r, .size = s->now->start[r + 1] - s->now->start[r]};
-        s->first[0] = 0;
-        s->first[1] = s->now->routes;
-    }
-    int32_t count = 0, largest = 0;
-    for (int32_t i = 0; i < s->parts; i++) {
-        s->offset[i] = count;
-        for (int32_t j = s->first[i]; j < s->first[i + 1]; j++) {
-            int32_t r = s->place[j].route;
-            for (int32_t h = s->now->start[r]; h < s->now->start[r + 1]; h++) {
-                int32_t v = s->now->nodes[h];
-                s->part_of[v] = i;
-                s->local[v] = count - s->offset[i] + 1;
-                s->global[count++] = v;
-            }
-        }
-        if (count - s->offset[i] > largest) largest = count - s->offset[i];
-    }
-    s->offset[s->parts] = count;
+    int32_t largest = inv_parts_cut(&s->parts, s->now, &rng);
     for (int t = 0; t < s->o->threads; t++) /* here, so that the threads need no memory */
         INV_CHECK(inv_route_part_begin(&s->worker[t], s->p, largest + 1, s->near.k, err));
     return INVIT_OK;
@@ -162,50 +126,36 @@ static invit_status cut(search *s, invit_error *err)
 /* Routes that part i may have: what it has and its share of those not in use. */
 static int32_t routes_for(const search *s, int32_t i)
 {
+    const inv_parts *parts = &s->parts;
     int64_t spare = s->max_routes - s->now->routes;
     if (spare < 0) spare = 0;
-    return s->first[i + 1] - s->first[i] + (int32_t)(spare * (i + 1) / s->parts - spare * i / s->parts);
+    return parts->first[i + 1] - parts->first[i] +
+           (int32_t)(spare * (i + 1) / parts->count - spare * i / parts->count);
 }
 
 static void load_part(const search *s, int32_t i, inv_route_part *q)
 {
-    const int32_t *global = s->global + s->offset[i] - 1;
-    int32_t n = s->offset[i + 1] - s->offset[i] + 1, routes = 0;
+    int32_t n = inv_parts_nodes(&s->parts, i);
+    const int32_t *nodes, *start;
     inv_route_part_begin(q, s->p, n, s->near.k, NULL);
     q->max_routes = routes_for(s, i);
-    inv_route_part_fill(q, 0, 0);
-    for (int32_t v = 1; v < n; v++) {
-        int32_t g = global[v], *near = q->near + (size_t)v * (size_t)q->k, count = 0;
-        const int32_t *all = inv_neighbours_of(&s->near, g);
-        inv_route_part_fill(q, v, g);
-        for (int32_t j = 0; j < s->near.k && all[j] >= 0; j++)
-            if (all[j] != 0 && s->part_of[all[j]] == i) near[count++] = s->local[all[j]];
-        if (count < q->k) near[count] = 0;
+    for (int32_t v = 0; v < n; v++) {
+        int32_t id = inv_parts_node(&s->parts, i, v);
+        inv_route_part_fill(q, v, id);
+        if (v > 0) inv_parts_neighbours(&s->parts, i, &s->near, id, q->near + (size_t)v * (size_t)q->k);
     }
     inv_route_part_measure(q);
-    /* Customers are numbered route by route, so the routes are runs of numbers. */
-    int32_t *nodes = s->current.nodes + s->offset[i], *start = s->current.start + s->offset[i] + i;
-    start[0] = 0;
-    for (int32_t j = s->first[i]; j < s->first[i + 1]; j++) {
-        start[routes + 1] = start[routes] + s->place[j].size;
-        routes++;
-    }
-    for (int32_t v = 1; v < n; v++) nodes[v - 1] = v;
+    int32_t routes = inv_parts_begin(&s->parts, i, &nodes, &start);
     inv_route_part_set(q, nodes, start, routes);
 }
 
-static void store_part(const search *s, int32_t i, const inv_route_part *q, bool best, const outcome *out)
+static void store_part(const search *s, int32_t i, const inv_route_part *q, bool best)
 {
-    int32_t *nodes = out->nodes + s->offset[i];
-    out->routes[i] = inv_route_part_routes(q, best, nodes, out->start + s->offset[i] + i);
-    out->length[i] = best ? q->best_length : q->length;
-    for (int32_t j = 0; j < q->n - 1; j++) nodes[j] = s->global[s->offset[i] + nodes[j] - 1];
-}
-
-/* Steps of the round that fall to the parts before i, so that the parts' shares add up. */
-static int64_t share_of(const search *s, int32_t i)
-{
-    return (int64_t)((double)s->round_steps * s->offset[i] / (s->p->n - 1));
+    const inv_parts *parts = &s->parts;
+    const inv_parts_routes *out = best ? &parts->best : &parts->current;
+    int32_t routes =
+        inv_route_part_routes(q, best, inv_parts_nodes_of(parts, out, i), inv_parts_start_of(parts, out, i));
+    inv_parts_set(parts, out, i, routes, best ? q->best_length : q->length);
 }
 
 static inv_route_run run_of(const search *s, double from, double until, int64_t steps)
@@ -215,40 +165,27 @@ static inv_route_run run_of(const search *s, double from, double until, int64_t 
                            .from = from,
                            .deadline = until,
                            .steps = steps,
-                           .cancel = s->o->control ? s->o->control->cancel : NULL};
+                           .cancel = inv_cancel_flag(s->o->control)};
 }
 
 static void work(void *context, int member)
 {
     search *s = context;
     inv_route_part *q = &s->worker[member];
-    for (int32_t i; (i = atomic_fetch_add(&s->taken, 1)) < s->parts;) {
-        int32_t waves = (s->parts - i + s->o->threads - 1) / s->o->threads;
+    for (int32_t i; (i = atomic_fetch_add(&s->taken, 1)) < s->parts.count;) {
+        int32_t waves = (s->parts.count - i + s->o->threads - 1) / s->o->threads;
         double now = inv_now();
-        int64_t steps = s->round_steps < INT64_MAX ? share_of(s, i + 1) - share_of(s, i) : INT64_MAX;
+        int64_t steps = INT64_MAX;
+        if (s->round_steps < INT64_MAX) steps = inv_parts_share(&s->parts, i, s->round_steps);
         inv_route_run run =
             run_of(s, now, s->until < INFINITY ? now + (s->until - now) / waves : INFINITY, steps);
         inv_rng rng;
         inv_rng_init(&rng, s->o->seed, ((uint64_t)s->round << 32) + (uint64_t)i + 1);
         load_part(s, i, q);
         s->made[i] = inv_route_part_run(q, &run, &rng);
-        store_part(s, i, q, false, &s->current);
-        store_part(s, i, q, true, &s->shortest);
+        store_part(s, i, q, false);
+        store_part(s, i, q, true);
     }
-}
-
-/* Puts the parts' routes together; returns the length. */
-static double join(const search *s, const outcome *from, invit_solution *to)
-{
-    double length = 0;
-    to->routes = 0;
-    for (int32_t i = 0; i < s->parts; i++) {
-        const int32_t *start = from->start + s->offset[i] + i;
-        for (int32_t r = 1; r <= from->routes[i]; r++) to->start[++to->routes] = s->offset[i] + start[r];
-        length += from->length[i];
-    }
-    memcpy(to->nodes, from->nodes, (size_t)(s->p->n - 1) * sizeof *to->nodes);
-    return length;
 }
 
 /* ---- chains: every thread has the whole --------------------------------------------------------- */
@@ -259,7 +196,8 @@ static void take_best(search *s, const inv_route_part *q)
     if (q->best_routes < s->best->routes && s->fewest) forget_told(s);
     s->best_length = q->best_length;
     s->best->routes = inv_route_part_routes(q, true, s->best->nodes, s->best->start);
-    for (int32_t i = 0; i < s->p->n - 1; i++) s->best->nodes[i] = s->global[s->best->nodes[i] - 1];
+    for (int32_t i = 0; i < s->p->n - 1; i++)
+        s->best->nodes[i] = inv_parts_node(&s->parts, 0, s->best->nodes[i]);
 }
 
 static int64_t share_of_thread(const search *s, int member)
@@ -294,11 +232,11 @@ static void exchange(search *s)
 
 static invit_status load_whole(search *s, invit_error *err)
 {
-    int32_t parts = s->parts;
-    s->parts = 1;
+    int32_t parts = s->parts.count;
+    s->parts.count = 1;
     invit_status status = cut(s, err);
     for (int t = 0; status == INVIT_OK && t < s->o->threads; t++) load_part(s, 0, &s->worker[t]);
-    s->parts = parts;
+    s->parts.count = parts;
     return status;
 }
 
@@ -323,33 +261,25 @@ static invit_status one_round(search *s, invit_error *err)
     }
     INV_CHECK(cut(s, err));
     atomic_store(&s->taken, 0);
-    inv_parallel(s->o->threads < s->parts ? s->o->threads : s->parts, work, s);
-    count_steps(s, s->parts);
+    int32_t parts = s->parts.count;
+    inv_parallel(s->o->threads < parts ? s->o->threads : parts, work, s);
+    count_steps(s, parts);
     double shortest = 0;
     int32_t routes = 0;
-    for (int32_t i = 0; i < s->parts; i++) {
-        shortest += s->shortest.length[i];
-        routes += s->shortest.routes[i];
+    for (int32_t i = 0; i < parts; i++) {
+        shortest += s->parts.best.length[i];
+        routes += s->parts.best.routes[i];
     }
     if (better(s, routes, shortest)) {
         if (routes < s->best->routes && s->fewest) forget_told(s);
-        s->best_length = join(s, &s->shortest, s->best);
+        s->best_length = inv_parts_join(&s->parts, &s->parts.best, s->best);
         if (s->fewest) s->max_routes = s->best->routes;
     }
-    s->now_length = join(s, &s->current, s->now);
+    s->now_length = inv_parts_join(&s->parts, &s->parts.current, s->now);
     return INVIT_OK;
 }
 
 /* ---- the whole --------------------------------------------------------------------------------- */
-
-/* Empty routes, which a caller may give, are left out. */
-static void copy_routes(const invit_solution *from, invit_solution *to)
-{
-    to->routes = 0;
-    for (int32_t r = 0; r < from->routes; r++)
-        if (from->start[r + 1] > from->start[r]) to->start[++to->routes] = from->start[r + 1];
-    memcpy(to->nodes, from->nodes, (size_t)from->start[from->routes] * sizeof *to->nodes);
-}
 
 double inv_route_total(const invit_instance *p, const invit_solution *s)
 {
@@ -364,18 +294,6 @@ double inv_route_total(const invit_instance *p, const invit_solution *s)
         if (!open) total += inv_distance(p, v[m - 1], 0);
     }
     return total;
-}
-
-static double mean_edge(const invit_instance *p, const invit_solution *x)
-{
-    double sum = 0;
-    int64_t edges = 0;
-    for (int32_t r = 0; r < x->routes; r++)
-        for (int32_t i = x->start[r] + 1; i < x->start[r + 1]; i++, edges++)
-            sum += inv_distance(p, x->nodes[i - 1], x->nodes[i]);
-    if (sum > 0) return sum / (double)edges;
-    double length = inv_route_total(p, x);
-    return length > 0 ? length / p->n : 1;
 }
 
 static void note_done(search *s)
@@ -393,7 +311,7 @@ static invit_status anneal(search *s, double budget, double hot, double cold, in
     bool clocked = o->iterations < 0;
     double begun = inv_now(), done = 0;
     int64_t first = s->steps;
-    s->unit = mean_edge(s->p, s->now);
+    s->unit = inv_mean_edge(s->p, s->now, inv_route_total(s->p, s->now));
     if (s->chains) INV_CHECK(load_whole(s, err));
     while (done < 1 && !stopped(s)) {
         /* A round is a share of the budget, at most what ROUND_STEPS takes. */
@@ -409,7 +327,7 @@ static invit_status anneal(search *s, double budget, double hot, double cold, in
         note_done(s);
         tell(s, false);
     }
-    copy_routes(s->best, s->now);
+    inv_copy_routes(s->best, s->now);
     return INVIT_OK;
 }
 
@@ -430,7 +348,7 @@ static invit_status save(search *s, double budget, invit_error *err)
     for (int32_t v = 1; v < s->p->n; v++) demand += s->p->demand[v];
     s->wanted = s->p->capacity > 0 ? (int32_t)((demand + s->p->capacity - 1) / s->p->capacity) : 1;
     if (s->wanted < 1) s->wanted = 1;
-    s->unit = mean_edge(s->p, s->now);
+    s->unit = inv_mean_edge(s->p, s->now, inv_route_total(s->p, s->now));
     s->hot = s->cold = WARM * s->unit;
     s->from = inv_now();
     s->round++;
@@ -441,7 +359,7 @@ static invit_status save(search *s, double budget, invit_error *err)
     count_steps(s, s->o->threads);
     for (int t = 0; t < s->o->threads; t++) take_best(s, &s->worker[t]);
     s->max_routes = s->best->routes;
-    copy_routes(s->best, s->now);
+    inv_copy_routes(s->best, s->now);
     note_done(s);
     tell(s, false);
     return INVIT_OK;
@@ -491,23 +409,6 @@ static invit_status anneal_to_the_limit(search *s, invit_error *err)
     return INVIT_OK;
 }
 
-static void free_outcome(outcome *x)
-{
-    free(x->nodes);
-    free(x->start);
-    free(x->routes);
-    free(x->length);
-}
-
-static bool alloc_outcome(outcome *x, size_t n, size_t parts)
-{
-    x->nodes = malloc(n * sizeof *x->nodes);
-    x->start = malloc((n + parts) * sizeof *x->start);
-    x->routes = malloc(parts * sizeof *x->routes);
-    x->length = malloc(parts * sizeof *x->length);
-    return x->nodes && x->start && x->routes && x->length;
-}
-
 static void destroy(search *s)
 {
     inv_neighbours_destroy(&s->near);
@@ -515,14 +416,7 @@ static void destroy(search *s)
     free(s->worker);
     invit_solution_destroy(s->now);
     invit_solution_destroy(s->best);
-    free(s->place);
-    free(s->first);
-    free(s->offset);
-    free(s->part_of);
-    free(s->local);
-    free(s->global);
-    free_outcome(&s->current);
-    free_outcome(&s->shortest);
+    inv_parts_destroy(&s->parts);
     free(s->made);
 }
 
@@ -530,31 +424,22 @@ static invit_status init(search *s, const invit_solution *given, invit_error *er
 {
     const invit_instance *p = s->p;
     const inv_rules *rules = p->rules;
-    size_t n = (size_t)p->n;
     inv_neighbour_options o = {.k = inv_route_near_length(p),
                                .threads = s->o->threads,
                                .deadline = s->o->deadline,
-                               .cancel = s->o->control ? s->o->control->cancel : NULL};
+                               .cancel = inv_cancel_flag(s->o->control)};
     INV_CHECK(inv_route_near_create(p, &o, &s->near, err));
     s->chains = p->n <= (rules && rules->earliest ? CHAINS_WINDOWS : CHAINS) || (rules && !rules->has_xy);
-    s->parts = p->n / PART + 1;
-    if (s->parts < s->o->threads) s->parts = s->o->threads;
-    size_t parts = (size_t)s->parts;
+    int32_t parts = p->n / PART + 1;
+    if (parts < s->o->threads) parts = s->o->threads;
+    INV_CHECK(inv_parts_init(&s->parts, p, parts, err));
     s->worker = calloc((size_t)s->o->threads, sizeof *s->worker);
-    s->place = malloc(n * sizeof *s->place);
-    s->first = malloc((parts + 1) * sizeof *s->first);
-    s->offset = malloc((parts + 1) * sizeof *s->offset);
-    s->part_of = malloc(n * sizeof *s->part_of);
-    s->local = malloc(n * sizeof *s->local);
-    s->global = malloc(n * sizeof *s->global);
-    s->made = malloc(parts * sizeof *s->made);
-    if (!s->worker || !s->place || !s->first || !s->offset || !s->part_of || !s->local || !s->global ||
-        !s->made || !alloc_outcome(&s->current, n, parts) || !alloc_outcome(&s->shortest, n, parts))
-        return inv_no_memory(err, n * 100);
+    s->made = malloc((size_t)parts * sizeof *s->made);
+    if (!s->worker || !s->made) return inv_no_memory(err, (size_t)parts * sizeof *s->made);
     INV_CHECK(inv_solution_alloc(p->n, p->n, &s->now, err));
     INV_CHECK(inv_solution_alloc(p->n, p->n, &s->best, err));
-    copy_routes(given, s->now);
-    copy_routes(given, s->best);
+    inv_copy_routes(given, s->now);
+    inv_copy_routes(given, s->best);
     s->fewest = rules && rules->fewest;
     s->max_routes = rules && rules->vehicles > 0 ? rules->vehicles : p->n;
     if (s->fewest) s->max_routes = s->best->routes;

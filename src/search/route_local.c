@@ -58,7 +58,8 @@ static bool fits(const inv_route_part *q, const move *m, int32_t x, int32_t y)
 {
     const inv_route_node *node = q->node;
     int32_t from = m->a, to = m->turned ? m->b : y;
-    int32_t other = m->turned ? x : m->b, last = m->turned ? y : x;
+    int32_t other = m->turned ? x : m->b;
+    int32_t last = m->turned ? y : x;
     double first = inv_route_edge(q, &node[from], &node[to]),
            second = inv_route_edge(q, &node[other], &node[last]);
     double first_time = inv_route_travel(q, &node[from], &node[to], first);

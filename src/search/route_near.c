@@ -11,6 +11,7 @@
 #include <string.h>
 
 enum { ALL_PAIRS = 5000, MAX_K = 128, ROWS_PER_LOOK = 16 };
+enum { SHARED_FROM = 500 }; /* nodes: fewer are listed faster than threads start */
 enum { NEIGHBOURS = 64, NEIGHBOURS_WINDOWS = 100, NEIGHBOURS_LARGE = 20, LARGE = 300000 }; /* large: memory */
 /* What waiting counts, in distance; as in other solvers for time windows. */
 #define WAITING 0.2
@@ -109,7 +110,7 @@ invit_status inv_route_near_create(const invit_instance *p, const inv_neighbour_
     out->node = malloc((size_t)p->n * (size_t)o->k * sizeof *out->node);
     if (!out->node) INV_TRY(inv_no_memory(err, (size_t)p->n * (size_t)o->k * sizeof *out->node));
     job w = {.p = p, .o = o, .by_xy = filtered ? &by_xy : NULL, .out = out->node};
-    inv_parallel(p->n < 500 ? 1 : o->threads, fill_lists, &w);
+    inv_parallel(p->n < SHARED_FROM ? 1 : o->threads, fill_lists, &w);
     if (atomic_load(&w.stopped))
         status = inv_fail(err, INVIT_ERR_CANCELLED, "stopped while listing neighbours");
 done:

@@ -5,6 +5,7 @@
  * too few nodes to keep all of them busy with pieces of the usual size). */
 #include "search/tsp_search.h"
 
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "search/tsp_pieces.h"
@@ -124,9 +125,8 @@ static int64_t evolve_piece(chain *c, worker *w, int member, int64_t kicks, doub
     invit_instance p = {.problem = INVIT_TSP, .metric = lk->metric, .n = lk->n, .xy = lk->xy};
     inv_neighbours nb = {.n = lk->n, .k = lk->k, .node = lk->neighbour};
     teller t = {c, w};
-    invit_control control = {.progress = member == 0 ? tell_progress : NULL,
-                             .user = &t,
-                             .cancel = o->control ? o->control->cancel : NULL};
+    invit_control control = {
+        .progress = member == 0 ? tell_progress : NULL, .user = &t, .cancel = inv_cancel_flag(o->control)};
     inv_improve_options own = {.deadline = until < o->deadline ? until : o->deadline,
                                .iterations = kicks,
                                .threads = 1,

@@ -31,9 +31,9 @@ bool inv_tsp_over(const inv_tsp_search *s)
 void inv_tsp_tell(inv_tsp_search *s, double length, int64_t kicks)
 {
     double now = inv_now();
-    if (now - s->told < 0.1) return;
+    if (now - s->told < INV_SHOW_SECONDS) return;
     s->told = now;
-    bool better = length < s->told_length * (1 - 1e-12);
+    bool better = inv_shorter(length, s->told_length);
     if (s->o->on_better && better) s->o->on_better(s->o->on_better_user, now - s->begun, length);
     if (better) s->told_length = length;
     if (!s->o->control || !s->o->control->progress) return;
@@ -56,7 +56,7 @@ static invit_status search(inv_tsp_search *s, invit_error *err)
                                .per_quadrant = PER_QUADRANT,
                                .threads = s->o->threads,
                                .deadline = s->o->deadline,
-                               .cancel = s->o->control ? s->o->control->cancel : NULL};
+                               .cancel = inv_cancel_flag(s->o->control)};
     invit_status status = inv_neighbours_create(s->p, &o, &nb, err);
     if (status == INVIT_ERR_CANCELLED)
         return INVIT_OK; /* no time to improve anything: the tour stays as it is */

@@ -235,7 +235,9 @@ static bool extend(inv_lk *lk, double gain)
             inv_kopt_path(m, &path);
             known = true;
         }
-        int32_t p = tour->pos[c], before = p == 0 ? lk->n - 1 : p - 1, after = p + 1 == lk->n ? 0 : p + 1;
+        int32_t p = tour->pos[c];
+        int32_t before = p == 0 ? lk->n - 1 : p - 1;
+        int32_t after = p + 1 == lk->n ? 0 : p + 1;
         int role = path.role[inv_kopt_before(m, p)];
         for (int side = 0; side < 2; side++) {
             bool closes = inv_path_goes_on(&path, role, side == 1);

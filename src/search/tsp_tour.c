@@ -126,7 +126,8 @@ bool inv_kopt_apply(const inv_kopt *m, inv_join join, inv_tour *tour, int32_t li
     while (list[at].number != longest) at++;
     bool turn = list[at].backward;
     for (int i = 0; i < k - 1; i++) {
-        int before = at == 0 ? k - 1 : at - 1, after = at + 1 == k ? 0 : at + 1;
+        int before = at == 0 ? k - 1 : at - 1;
+        int after = at + 1 == k ? 0 : at + 1;
         at = turn ? before : after;
         turned[i] = (piece){list[at].number, list[at].backward != turn};
     }

@@ -62,7 +62,7 @@ static invit_status rebuild(work *w, invit_solution **out, invit_error *err)
                              .seed = inv_rng_u64(&w->rng),
                              .threads = w->o->threads,
                              .deadline = w->o->deadline};
-    invit_control quiet = {.cancel = w->o->control ? w->o->control->cancel : NULL};
+    invit_control quiet = {.cancel = inv_cancel_flag(w->o->control)};
     o.control = &quiet;
     inv_choose_decoding(w->part.p, w->config, &o);
     INV_TRY(inv_index_create(w->part.p, &index, err));

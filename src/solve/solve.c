@@ -65,7 +65,7 @@ static void pass_on_progress(void *user, const invit_progress *p)
     progress.elapsed = now - r->began; /* the stages' own clocks began later */
     if (r->o.control && r->o.control->progress) r->o.control->progress(r->o.control->user, &progress);
     if (!(r->o.stop_after > 0)) return;
-    if (r->o.control && r->o.control->cancel && *r->o.control->cancel) r->stop = 1;
+    if (inv_cancelled(r->o.control)) r->stop = 1;
     if (strcmp(p->stage, "improve") != 0 || p->best < r->best || r->best_at == 0) {
         r->best_at = now;
         r->best = strcmp(p->stage, "improve") == 0 ? p->best : INFINITY;

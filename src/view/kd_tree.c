@@ -48,7 +48,8 @@ static void swap_points(inv_kd_tree *t, int32_t i, int32_t j)
 
 static double median_of_three(double a, double b, double c)
 {
-    double low = a < b ? a : b, high = a < b ? b : a;
+    double low = a < b ? a : b;
+    double high = a < b ? b : a;
     if (c <= low) return low;
     return c < high ? c : high;
 }

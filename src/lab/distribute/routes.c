@@ -42,7 +42,7 @@ static void group_routes(routes_run *t, int32_t from, int32_t to, int group, int
         t->begin[group] = from;
         return;
     }
-    double angle = 6.283185307179586 * inv_rng_double(rng), x = cos(angle), y = sin(angle);
+    double angle = 2 * M_PI * inv_rng_double(rng), x = cos(angle), y = sin(angle);
     int64_t all = 0, before = 0;
     for (int32_t i = from; i < to; i++) {
         t->place[i].along = x * t->place[i].xy[0] + y * t->place[i].xy[1];

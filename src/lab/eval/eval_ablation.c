@@ -271,6 +271,8 @@ invit_status invit_eval_ablation(const invit_ablation_options *o, invit_report *
         inv_report_partial(report, err);
     else
         INV_TRY(status);
+    const char *source = o->eval.baselines ? inv_published_source : "";
+    const char *space = o->eval.baselines ? " " : "";
     inv_table_note(
         t,
         "Each variant trained from nothing for %g minutes per problem (%s); states: decisions learned from, "
@@ -279,7 +281,7 @@ invit_status invit_eval_ablation(const invit_ablation_options *o, invit_report *
         o->minutes,
         o->method == INVIT_IMITATE ? "imitation; augmentations: walks of each labelled solution"
                                    : "REINFORCE",
-        GLOBAL_UP_TO, o->eval.baselines ? " " : "", o->eval.baselines ? inv_published_source : "");
+        GLOBAL_UP_TO, space, source);
     if (inv_comm_rank(comm) == 0 && (status == INVIT_OK || (t && t->rows > 0))) {
         *out = report;
         report = NULL;

@@ -254,8 +254,8 @@ static invit_status comparison_table(const inv_library *lib, invit_report *repor
     inv_table_note(
         t,
         "Gaps within 0.005 are ties. p: Wilcoxon's signed-rank test, two-sided (exact up to 50 pairs).%s%s%s",
-        none ? " " : "", none ? lib->o->against : "",
-        none ? " has no instance in common with this run." : "");
+        none ? " " : "", /* all three or none */
+        none ? lib->o->against : "", none ? " has no instance in common with this run." : "");
 done:
     free(ours);
     return status;

@@ -208,10 +208,11 @@ static void main_table(const msvdrp_run *run, invit_report *report, invit_proble
         rule_rows(run, t, problem, d);
     }
     bool some = run->o->limit > 0 || run->stopped; /* of the set's instances only */
-    if (run->o->baselines || some)
-        inv_table_note(
-            t, "%s%s%s", run->o->baselines ? inv_published_source : "", run->o->baselines && some ? " " : "",
-            some ? "Ours: the first instances of each set, as many as the table by set says." : "");
+    const char *source = run->o->baselines ? inv_published_source : "";
+    const char *space = run->o->baselines && some ? " " : "";
+    const char *extent =
+        some ? "Ours: the first instances of each set, as many as the table by set says." : "";
+    if (run->o->baselines || some) inv_table_note(t, "%s%s%s", source, space, extent);
 }
 
 /* The notes below the table by set. */
@@ -444,8 +445,10 @@ static void on_progress(void *user, const invit_progress *p)
     set_progress *s = user;
     invit_progress all = *p;
     char message[256];
+    const char *of = p->message ? " of " : "";
+    const char *what = p->message ? p->message : "";
     snprintf(message, sizeof message, "set %d of %d: %.0f %%%s%s", s->number, s->sets,
-             100 * fmax(0, p->fraction), p->message ? " of " : "", p->message ? p->message : "");
+             100 * fmax(0, p->fraction), of, what);
     all.message = message;
     if (p->fraction >= 0) all.fraction = (s->number - 1 + p->fraction) / s->sets;
     s->control->progress(s->control->user, &all);

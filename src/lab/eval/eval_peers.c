@@ -109,7 +109,7 @@ static double processor_seconds(void)
 static invit_status run_own(const peers *s, const inv_library_item *x, double seconds, inv_external_result *r,
                             invit_error *err)
 {
-    invit_control quiet = {.cancel = s->o->control ? s->o->control->cancel : NULL};
+    invit_control quiet = {.cancel = inv_cancel_flag(s->o->control)};
     inv_solve_options solve = inv_eval_solve(s->o);
     inv_solved result = {0};
     invit_solution *solution = NULL;

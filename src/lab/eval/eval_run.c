@@ -124,7 +124,7 @@ static invit_status solve_task(const invit_eval_options *o, const inv_task *task
         .nodes = p->n - (p->problem == INVIT_CVRP), .length = NAN, .reference = task->reference, .gap = NAN};
     snprintf(r->set, sizeof r->set, "%s", task->set);
     snprintf(r->name, sizeof r->name, "%s", task->name);
-    invit_control quiet = {.cancel = o->control ? o->control->cancel : NULL};
+    invit_control quiet = {.cancel = inv_cancel_flag(o->control)};
     inv_solve_options s = inv_eval_solve(o);
     inv_solved result = {0};
     invit_solution *solution = NULL;

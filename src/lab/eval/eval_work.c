@@ -105,7 +105,7 @@ static invit_status search(const invit_instance *p, const inv_effort *effort, do
                              .iterations = effort->seconds > 0 ? -1 : inv_effort_iterations(p, effort->scale),
                              .threads = inv_threads(effort->threads),
                              .seed = effort->seed};
-    invit_control quiet = {.cancel = control ? control->cancel : NULL};
+    invit_control quiet = {.cancel = inv_cancel_flag(control)};
     o.control = &quiet;
     return p->problem == INVIT_TSP ? inv_improve_tsp(p, s, &o, &stats, err)
                                    : inv_improve_cvrp(p, s, &o, &stats, err);

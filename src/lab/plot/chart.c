@@ -180,26 +180,35 @@ static void draw_sample(cairo_t *cr, const inv_series *s, double x, double y)
     inv_draw_text(cr, x + SAMPLE + 12, y, 0, LEGEND_TEXT, false, s->name);
 }
 
-/* In one row above the lines, beside the label of the axis or else beside the title, if there is room. */
-static bool draw_legend_above(cairo_t *cr, const inv_chart *c, const axis *ax, const axis *ay)
+/* Width of the names, with their samples, in one row; 0: there is none. */
+static double row_width(cairo_t *cr, const inv_chart *c)
 {
-    double width = 0, room = ax->to - ax->from + 24;
-    double label = c->y_label ? inv_drawn_width(cr, 10, false, c->y_label) : 0;
-    double title = c->title ? inv_drawn_width(cr, 13, true, c->title) : 0;
+    double width = 0;
     for (int s = 0; s < c->series_count; s++)
         if (c->series[s].name)
             width += inv_drawn_width(cr, LEGEND_TEXT, false, c->series[s].name) + SAMPLE + 22;
-    bool beside_label = c->y_label && width + label <= room, beside_title = c->title && width + title <= room;
-    if (!beside_label && !beside_title) return false;
-    double x = ax->to - width, above = c->y_label ? 28 : 16;
-    if (beside_label) above = 9;
-    double y = ay->to - above;
+    return width;
+}
+
+/* In one row above the lines, beside the label of the axis or else beside the title: how far above; 0: there is no room. */
+static double room_above(cairo_t *cr, const inv_chart *c, const axis *ax)
+{
+    double width = row_width(cr, c), room = ax->to - ax->from + 24;
+    double label = c->y_label ? inv_drawn_width(cr, 10, false, c->y_label) : 0;
+    double title = c->title ? inv_drawn_width(cr, 13, true, c->title) : 0;
+    if (c->y_label && width + label <= room) return 9;
+    if (!c->title || width + title > room) return 0;
+    return c->y_label ? 28 : 16;
+}
+
+static void draw_row(cairo_t *cr, const inv_chart *c, const axis *ax, double y)
+{
+    double x = ax->to - row_width(cr, c);
     for (int s = 0; s < c->series_count; s++) {
         if (!c->series[s].name) continue;
         draw_sample(cr, &c->series[s], x, y);
         x += inv_drawn_width(cr, LEGEND_TEXT, false, c->series[s].name) + SAMPLE + 22;
     }
-    return true;
 }
 
 /* How much of the lines is within a box: points, and the lines between them in small steps. */
@@ -223,37 +232,59 @@ static int count_within(const inv_chart *c, const axis *ax, const axis *ay, doub
     return hits;
 }
 
-/* In the corner where the lines are not: right when they fall, left when they rise. Where they are everywhere, above. */
-static void draw_legend(cairo_t *cr, const inv_chart *c, const axis *ax, const axis *ay)
+enum { LINE = 15 };
+
+typedef struct legend {
+    double left, top, width, height; /* a box, one name per line               */
+    double above;                    /* or a row, so far above the lines       */
+    bool some;
+} legend;
+
+/* In the corner where the lines are not: right when they fall, left when they rise. Where they are everywhere, above;
+ * where there is no room either, beside the lines, which get narrower. */
+static legend place_legend(cairo_t *cr, const inv_chart *c, axis *ax, const axis *ay)
 {
-    enum { LINE = 15 };
-    int rows = 0, hits[4] = {0};
-    double widest = 0;
+    legend l = {0};
+    int rows = 0, fewest = 0;
     for (int s = 0; s < c->series_count; s++) {
         if (!c->series[s].name) continue;
         rows++;
-        widest = fmax(widest, inv_drawn_width(cr, LEGEND_TEXT, false, c->series[s].name));
+        l.width = fmax(l.width, inv_drawn_width(cr, LEGEND_TEXT, false, c->series[s].name) + SAMPLE + 16);
     }
-    if (rows == 0) return;
-    double width = widest + SAMPLE + 16, height = rows * LINE + 6;
-    double left[4], top[4];
-    for (int k = 0; k < 4; k++) {
-        left[k] = k % 2 ? ax->from + 8 : ax->to - width - 4;
-        top[k] = k / 2 ? ay->from - height - 8 : ay->to + 4;
+    l.some = rows > 0;
+    l.height = rows * LINE + 6;
+    for (int k = 0; l.some && k < 4; k++) {
+        double left = k % 2 ? ax->from + 8 : ax->to - l.width - 4;
+        double top = k / 2 ? ay->from - l.height - 8 : ay->to + 4;
+        int hits = count_within(c, ax, ay, left, top, l.width, l.height);
+        if (k > 0 && hits >= fewest) continue;
+        fewest = hits;
+        l.left = left;
+        l.top = top;
     }
-    int best = 0;
-    for (int k = 0; k < 4; k++) {
-        hits[k] = count_within(c, ax, ay, left[k], top[k], width, height);
-        if (hits[k] < hits[best]) best = k;
+    if (!l.some || fewest == 0) return l;
+    l.above = room_above(cr, c, ax);
+    if (l.above > 0 || l.width > (ax->to - ax->from) / 2) return l;
+    ax->to -= l.width + 8;
+    l.left = ax->to + 8;
+    l.top = ay->to + 4;
+    return l;
+}
+
+static void draw_legend(cairo_t *cr, const inv_chart *c, const legend *l, const axis *ax, const axis *ay)
+{
+    if (!l->some) return;
+    if (l->above > 0) {
+        draw_row(cr, c, ax, ay->to - l->above);
+        return;
     }
-    if (hits[best] > 0 && draw_legend_above(cr, c, ax, ay)) return;
-    cairo_rectangle(cr, left[best], top[best], width, height);
+    cairo_rectangle(cr, l->left, l->top, l->width, l->height);
     cairo_set_source_rgba(cr, 1, 1, 1, 0.85);
     cairo_fill(cr);
-    double y = top[best] + LINE - 2;
+    double y = l->top + LINE - 2;
     for (int s = 0; s < c->series_count; s++) {
         if (!c->series[s].name) continue;
-        draw_sample(cr, &c->series[s], left[best], y);
+        draw_sample(cr, &c->series[s], l->left, y);
         y += LINE;
     }
 }
@@ -266,6 +297,7 @@ void inv_chart_draw(cairo_t *cr, double x, double y, double width, double height
     if (c->title) ay.to += 22;
     if (c->y_label) ay.to += c->title ? 12 : 10;
     find_range(c, &ax, &ay);
+    legend l = place_legend(cr, c, &ax, &ay);
     if (c->title) {
         inv_set_color(cr, inv_ink, 1);
         inv_draw_text(cr, x + 10, y + 18, 0, 13, true, c->title);
@@ -283,5 +315,5 @@ void inv_chart_draw(cairo_t *cr, double x, double y, double width, double height
         if (c->series[s].faint) draw_series(cr, c, &c->series[s], &ax, &ay);
     for (int s = 0; s < c->series_count; s++)
         if (!c->series[s].faint) draw_series(cr, c, &c->series[s], &ax, &ay);
-    draw_legend(cr, c, &ax, &ay);
+    draw_legend(cr, c, &l, &ax, &ay);
 }

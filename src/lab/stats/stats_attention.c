@@ -383,6 +383,15 @@ static int32_t token_node(const decision *d, int32_t n, int32_t token, bool cvrp
     return cvrp || count == 0 ? 0 : order[0];
 }
 
+/* What the node of a token is called: neighbours, then the current node, then the first or the depot. */
+static const char *token_title(const invit_instance *p, int32_t node, int32_t beyond, bool cvrp)
+{
+    const char *label = invit_instance_label(p, node);
+    if (beyond < 0) return label ? label : "";
+    if (beyond == 0) return "(current)";
+    return cvrp ? "(depot)" : "(first)";
+}
+
 /* One view, all its layers; the summary has the last one. */
 static invit_status add_view(const decision *d, const encoder *e, const invit_instance *p, int32_t n,
                              invit_report *summary, inv_table *data, invit_error *err)
@@ -416,17 +425,11 @@ static invit_status add_view(const decision *d, const encoder *e, const invit_in
         for (int32_t i = 0; i < t.count; i++) {
             double probability;
             int32_t node = token_node(d, n, i, cvrp, &probability);
-            const char *label = invit_instance_label(p, node);
             if (table) {
                 inv_table_row(table);
                 inv_table_number(table, i < n ? i + 1 : NAN, 0);
                 inv_table_number(table, node, 0);
-                inv_table_text(table, "%s",
-                               i < n && label ? label
-                               : i < n        ? ""
-                               : i == n       ? "(current)"
-                               : cvrp         ? "(depot)"
-                                              : "(first)");
+                inv_table_text(table, "%s", token_title(p, node, i - n, cvrp));
                 inv_table_number(table, 100 * probability, 1);
             }
             for (int32_t h = 0; h < heads; h++) {

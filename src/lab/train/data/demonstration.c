@@ -167,8 +167,9 @@ static invit_status solve_routes(inv_demonstration *d, const question *q, int32_
     put(d, q->p, 0, 0);
     if (open) put(d, q->p, 1, q->at);
     int32_t k = put_unvisited(d, q->p, open ? 2 : 1);
-    inv_cvrp_request r = {d->xy,         d->demand,          k,         (int32_t)q->p->capacity,
-                          open ? 1 : -1, open ? q->load : 0, q->effort, q->seed};
+    int32_t beginning = open ? 1 : -1;
+    int32_t load = open ? q->load : 0;
+    inv_cvrp_request r = {d->xy, d->demand, k, (int32_t)q->p->capacity, beginning, load, q->effort, q->seed};
     inv_cvrp_answer a = {.nodes = d->nodes, .start = d->start};
     INV_CHECK(inv_expert_cvrp(q->expert, &r, &a, err));
     *routes = a.routes;

@@ -1,4 +1,5 @@
 /* Making label files: invit train label. */
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/outfile.h"
 #include "base/parallel.h"
@@ -115,7 +116,7 @@ invit_status invit_train_label(const invit_train_options *o, int64_t count, cons
                                                                .fraction = (double)m.from / (double)count,
                                                                .best = NAN,
                                                                .count = m.from});
-        if (control && control->cancel && *control->cancel)
+        if (inv_cancelled(control))
             INV_TRY(inv_fail(err, INVIT_ERR_CANCELLED, "stopped; no label file was written"));
     }
     status = inv_outfile_close(f, err);

@@ -3,9 +3,9 @@
 #include "lab/train/run/trainer.h"
 
 #include "base/cancel.h"
-
 #include "base/clock.h"
 #include "base/json_text.h"
+#include "base/json_writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +19,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BAD_STEPS 3   /* dropped in a row before the run gives up                     */
-#define ENDED     2.0 /* s.validated when the bound was reached and what is left validated */
+#define BAD_STEPS 3 /* dropped in a row before the run gives up                     */
+/* Validations after the one at the start, unless --validations says: with --steps; with --minutes one every so many. */
+#define VALIDATIONS        10
+#define VALIDATION_MINUTES 6
+#define LEAST_VALIDATIONS  2
+#define MOST_VALIDATIONS   100
+#define FIRST_CHECKPOINT   0.25 /* seconds, so that the schedule soon is planned from a measured rate */
+#define ENDED              2.0  /* s.validated when the bound was reached and what is left validated */
 
 typedef struct run {
     inv_trainer *t;
@@ -108,14 +114,42 @@ static invit_status log_line(run *r, const char *line, invit_error *err)
 
 /* ---- the log ------------------------------------------------------------------------------------------- */
 
-/* Appends ,"name":value; numbers that are not finite are left out. */
-static void field(char *line, size_t size, const char *name, double value, const char *format)
+/* One object per line. */
+typedef struct entry {
+    inv_json json;
+    size_t length;
+    char text[1024];
+} entry;
+
+static void append(void *to, const char *bytes, size_t count)
 {
-    size_t at = strlen(line);
+    entry *e = to;
+    if (count >= sizeof e->text - e->length) return;
+    memcpy(e->text + e->length, bytes, count);
+    e->length += count;
+}
+
+static void entry_begin(entry *e)
+{
+    e->length = 0;
+    e->json = (inv_json){.sink = append, .to = e, .gap = "", .end = "\n"};
+    inv_json_open(&e->json, NULL, '{');
+}
+
+/* Numbers that are not finite are left out. */
+static void field(entry *e, const char *name, double value, const char *format)
+{
     char number[64];
-    if (!isfinite(value) || at >= size) return;
+    if (!isfinite(value)) return;
     snprintf(number, sizeof number, format, value);
-    snprintf(line + at, size - at, "%s\"%s\":%s", at > 1 ? "," : "", name, number);
+    inv_json_literal(&e->json, name, number);
+}
+
+static const char *entry_end(entry *e)
+{
+    inv_json_close(&e->json);
+    e->text[e->length] = 0;
+    return e->text;
 }
 
 /* Over what the tally holds. Imitation: a state's mean cross-entropy and accuracy; REINFORCE: a step's mean loss. */
@@ -133,68 +167,68 @@ static invit_status log_progress(run *r, invit_error *err)
     const inv_tally *a = &s->tally;
     double now = inv_now(), seconds = now - r->logged + s->tally_seconds;
     bool reinforce = r->t->task.o->method == INVIT_REINFORCE;
-    char line[1024] = "{";
+    entry e;
+    entry_begin(&e);
     mean_loss(s, reinforce, &s->loss, &s->accuracy);
-    field(line, sizeof line, "step", (double)s->step, "%.0f");
-    field(line, sizeof line, "seconds", s->seconds, "%.1f");
-    field(line, sizeof line, "states", (double)s->states, "%.0f");
-    field(line, sizeof line, "rate", a->states / seconds, "%.0f");
+    field(&e, "step", (double)s->step, "%.0f");
+    field(&e, "seconds", s->seconds, "%.1f");
+    field(&e, "states", (double)s->states, "%.0f");
+    field(&e, "rate", a->states / seconds, "%.0f");
     if (reinforce) {
-        field(line, sizeof line, "loss", s->loss, "%.5f");
-        field(line, sizeof line, "length", a->length / a->rollouts, "%.5f");
-        field(line, sizeof line, "baseline", a->baseline / a->rollouts, "%.5f");
-        field(line, sizeof line, "epoch", (double)s->epoch, "%.0f");
-        field(line, sizeof line, "swaps", (double)s->swaps, "%.0f");
-        field(line, sizeof line, "spread", sqrt(a->spread / a->rollouts), "%.5f");
-        if (a->credits > 0) field(line, sizeof line, "credit", sqrt(a->credit / a->credits), "%.5f");
-        if (a->again > 0) field(line, sizeof line, "clipped", a->clipped / a->again, "%.3f");
+        field(&e, "loss", s->loss, "%.5f");
+        field(&e, "length", a->length / a->rollouts, "%.5f");
+        field(&e, "baseline", a->baseline / a->rollouts, "%.5f");
+        field(&e, "epoch", (double)s->epoch, "%.0f");
+        field(&e, "swaps", (double)s->swaps, "%.0f");
+        field(&e, "spread", sqrt(a->spread / a->rollouts), "%.5f");
+        if (a->credits > 0) field(&e, "credit", sqrt(a->credit / a->credits), "%.5f");
+        if (a->again > 0) field(&e, "clipped", a->clipped / a->again, "%.3f");
     } else {
-        field(line, sizeof line, "loss", s->loss, "%.4f");
-        field(line, sizeof line, "accuracy", s->accuracy, "%.4f");
-        field(line, sizeof line, "skipped", a->skipped / a->seen, "%.4f");
-        if (a->q_states > 0) field(line, sizeof line, "q_states", a->q_states / a->states, "%.3f");
-        if (a->q_states > 0) field(line, sizeof line, "q_regret", a->q_regret / a->q_states, "%.4f");
+        field(&e, "loss", s->loss, "%.4f");
+        field(&e, "accuracy", s->accuracy, "%.4f");
+        field(&e, "skipped", a->skipped / a->seen, "%.4f");
+        if (a->q_states > 0) field(&e, "q_states", a->q_states / a->states, "%.3f");
+        if (a->q_states > 0) field(&e, "q_regret", a->q_regret / a->q_states, "%.4f");
     }
-    field(line, sizeof line, "lr", r->t->lr, "%.3e");
-    field(line, sizeof line, "norm", s->tally_norm / (double)s->tally_updates, "%.3f");
-    if (s->dropped > 0) field(line, sizeof line, "dropped", (double)s->dropped, "%.0f");
-    strcat(line, "}\n");
+    field(&e, "lr", r->t->lr, "%.3e");
+    field(&e, "norm", s->tally_norm / (double)s->tally_updates, "%.3f");
+    if (s->dropped > 0) field(&e, "dropped", (double)s->dropped, "%.0f");
     s->tally = (inv_tally){0};
     s->tally_norm = s->tally_seconds = 0;
     s->tally_steps = s->tally_updates = 0;
     r->logged = now;
-    return log_line(r, line, err);
+    return log_line(r, entry_end(&e), err);
 }
 
 static invit_status log_validation(run *r, double cost, invit_error *err)
 {
     const inv_run_state *s = &r->t->s;
-    char line[512] = "{";
-    field(line, sizeof line, "step", (double)s->step, "%.0f");
-    field(line, sizeof line, "seconds", s->seconds, "%.1f");
+    entry e;
+    entry_begin(&e);
+    field(&e, "step", (double)s->step, "%.0f");
+    field(&e, "seconds", s->seconds, "%.1f");
     bool tsp = r->t->task.o->problem == INVIT_TSP;
-    field(line, sizeof line, "gap_100", s->small_gap, "%.5f");
-    field(line, sizeof line, "gap_100_best16", s->small_best, "%.5f");
-    field(line, sizeof line, tsp ? "gap_1000" : "gap_500", s->large_gap, "%.5f");
-    field(line, sizeof line, tsp ? "gap_1000_best16" : "gap_500_best16", s->large_best, "%.5f");
-    field(line, sizeof line, "cost", cost, "%.1f");
-    strcat(line, "}\n");
-    return log_line(r, line, err);
+    field(&e, "gap_100", s->small_gap, "%.5f");
+    field(&e, "gap_100_best16", s->small_best, "%.5f");
+    field(&e, tsp ? "gap_1000" : "gap_500", s->large_gap, "%.5f");
+    field(&e, tsp ? "gap_1000_best16" : "gap_500_best16", s->large_best, "%.5f");
+    field(&e, "cost", cost, "%.1f");
+    return log_line(r, entry_end(&e), err);
 }
 
 /* What the published curves show: the best of an instance's copies after each epoch. */
 static invit_status log_epoch(run *r, const inv_epoch *mean, invit_error *err)
 {
     const inv_run_state *s = &r->t->s;
-    char line[512] = "{";
-    field(line, sizeof line, "step", (double)s->step, "%.0f");
-    field(line, sizeof line, "seconds", s->seconds, "%.1f");
-    field(line, sizeof line, "epoch", (double)s->epoch, "%.0f");
-    field(line, sizeof line, "swaps", (double)s->swaps, "%.0f");
-    field(line, sizeof line, "epoch_model", mean->model, "%.5f");
-    field(line, sizeof line, "epoch_baseline", mean->baseline, "%.5f");
-    strcat(line, "}\n");
-    return log_line(r, line, err);
+    entry e;
+    entry_begin(&e);
+    field(&e, "step", (double)s->step, "%.0f");
+    field(&e, "seconds", s->seconds, "%.1f");
+    field(&e, "epoch", (double)s->epoch, "%.0f");
+    field(&e, "swaps", (double)s->swaps, "%.0f");
+    field(&e, "epoch_model", mean->model, "%.5f");
+    field(&e, "epoch_baseline", mean->baseline, "%.5f");
+    return log_line(r, entry_end(&e), err);
 }
 
 /* ---- the loop ------------------------------------------------------------------------------------------ */
@@ -309,8 +343,8 @@ static decision decide(run *r)
 {
     inv_trainer *t = r->t;
     decision d = {.seconds = inv_now() - t->session};
-    /* soon at first, so that the schedule is planned from a measured rate, then ever less often */
-    double wait = fmin(t->task.o->checkpoint, fmax(0.25, r->saved - r->session_start));
+    /* soon at first, then ever less often */
+    double wait = fmin(t->task.o->checkpoint, fmax(FIRST_CHECKPOINT, r->saved - r->session_start));
     d.stop = inv_cancelled(t->control);
     d.save = d.seconds >= r->saved + wait;
     d.finished = t->task.o->steps > 0 ? t->s.step >= t->task.o->steps : d.seconds >= 60 * t->task.o->minutes;
@@ -344,11 +378,11 @@ static invit_status train(run *r, bool *finished, invit_error *err)
         int64_t dropped = s->dropped;
         INV_CHECK(inv_step(t, err));
         if (s->dropped > dropped) {
-            char line[128];
-            snprintf(line, sizeof line,
-                     "{\"step\":%lld,\"event\":\"dropped: loss or gradient not finite\"}\n",
-                     (long long)s->step);
-            INV_CHECK(log_line(r, line, err));
+            entry e;
+            entry_begin(&e);
+            field(&e, "step", (double)s->step, "%.0f");
+            inv_json_string(&e.json, "event", "dropped: loss or gradient not finite");
+            INV_CHECK(log_line(r, entry_end(&e), err));
         }
         if (s->bad >= BAD_STEPS)
             return inv_fail(err, INVIT_ERR_INTERNAL,
@@ -462,6 +496,13 @@ static void rejoin_schedule(inv_trainer *t)
     s->validated = s->progress;
 }
 
+static int64_t count_validations(const invit_train_options *o)
+{
+    if (o->validations > 0) return o->validations;
+    if (o->steps > 0) return VALIDATIONS;
+    return (int64_t)fmin(MOST_VALIDATIONS, fmax(LEAST_VALIDATIONS, round(o->minutes / VALIDATION_MINUTES)));
+}
+
 static invit_status begin(run *r, bool resume, invit_error *err)
 {
     inv_trainer *t = r->t;
@@ -472,9 +513,7 @@ static invit_status begin(run *r, bool resume, invit_error *err)
     if (found) INV_CHECK(inv_checkpoint_read(t, r->checkpoint, err));
     if (found) rejoin_schedule(t);
     INV_CHECK(inv_comm_agree(t->comm, begin_files(r, resume, err), err));
-    r->validations = o->validations > 0 ? o->validations
-                     : o->steps > 0     ? 10
-                                        : (int64_t)fmin(100, fmax(2, round(o->minutes / 6)));
+    r->validations = count_validations(o);
     INV_CHECK(inv_validation_prepare(t, r->lengths, err));
     t->session = inv_now() - t->s.seconds;
     r->saved = r->session_start = t->s.seconds;

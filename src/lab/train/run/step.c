@@ -100,7 +100,7 @@ static double learning_rate(const inv_trainer *t)
     const invit_train_options *o = t->task.o;
     double lr = o->lr;
     if (strcmp(o->schedule, "cosine") == 0)
-        lr *= o->lr_final + (1 - o->lr_final) * 0.5 * (1 + cos(3.14159265358979323846 * t->s.progress));
+        lr *= o->lr_final + (1 - o->lr_final) * 0.5 * (1 + cos(M_PI * t->s.progress));
     else if (strcmp(o->schedule, "exponential") == 0)
         lr *= pow(o->decay, (double)(t->s.step / o->epoch));
     if (t->s.step < o->warmup) lr *= (double)(t->s.step + 1) / (double)o->warmup;

@@ -1,5 +1,6 @@
 #include "lab/train/run/trainer.h"
 
+#include "base/cancel.h"
 #include "base/names.h"
 #include "base/parallel.h"
 #include "lab/train/run/evaluation.h"
@@ -7,6 +8,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Room of a lane's buffer, which grows: what a step takes, and beside the replay buffer what a demonstration adds. */
+enum { STEP_STATES = 1024, DEMONSTRATION_STATES = 4096 };
 
 static int32_t largest_instance(const inv_trainer *t)
 {
@@ -32,7 +36,8 @@ static invit_status create_lanes(inv_trainer *t, invit_error *err)
         lane->grad = malloc(t->model->params * sizeof *lane->grad);
         if (!lane->grad) return inv_no_memory(err, t->model->params * sizeof *lane->grad);
         bool imitate = t->task.o->method == INVIT_IMITATE;
-        int32_t room = imitate ? (int32_t)(t->task.o->replay_buffer / t->task.o->lanes) + 4096 : 1024;
+        int32_t room = STEP_STATES;
+        if (imitate) room = (int32_t)(t->task.o->replay_buffer / t->task.o->lanes) + DEMONSTRATION_STATES;
         INV_CHECK(inv_buffer_init(&lane->buffer, room, &t->task.config, t->task.largest,
                                   imitate && (t->task.o->q_regret > 0 || t->teacher), err));
     }
@@ -49,11 +54,13 @@ static invit_status init_weights(inv_trainer *t, invit_error *err)
     INV_CHECK(invit_model_load(t->task.o->init, &m, err));
     invit_status status = INVIT_OK;
     const inv_config *a = &m->config, *b = &t->task.config;
+    const char *has = a->canonical_frame ? "has" : "has no";
+    const char *value = a->canonical_frame ? "yes" : "no";
     if (a->canonical_frame != b->canonical_frame)
         status = inv_fail(
             err, INVIT_ERR_INPUT,
             "%s %s canonical frames; go on with --canonical-frame %s, or learn from it with --distill",
-            t->task.o->init, a->canonical_frame ? "has" : "has no", a->canonical_frame ? "yes" : "no");
+            t->task.o->init, has, value);
     else if (!inv_model_grow(m, t->model, t->task.o->seed))
         status = inv_fail(
             err, INVIT_ERR_INPUT,
@@ -205,7 +212,7 @@ void inv_trainer_destroy(inv_trainer *t)
 
 bool inv_train_cancelled(const inv_trainer *t)
 {
-    return inv_comm_size(t->comm) == 1 && t->control && t->control->cancel && *t->control->cancel;
+    return inv_comm_size(t->comm) == 1 && inv_cancelled(t->control);
 }
 
 invit_status inv_trainer_run(inv_trainer *t, int items, void (*fn)(void *, int, int), void *context,
