@@ -4,9 +4,8 @@
 #include "base/cancel.h"
 #include "search/cvrp_fleet.h"
 #include "search/cvrp_part.h"
-#include "search/cvrp_partition.h"
 #include "search/improve.h"
-#include "search/neighbours.h"
+#include "search/parts.h"
 #include "search/show.h"
 
 #include "base/clock.h"
@@ -58,14 +57,6 @@
 #define SAVE_STEPS  20
 #define SAVE_PART   20000
 
-/* What a round leaves: the routes of part i from nodes[offset[i]] and start[offset[i] + i] on. */
-typedef struct outcome {
-    int32_t *nodes;  /* [n]         */
-    int32_t *start;  /* [n + parts] */
-    int32_t *routes; /* [parts]     */
-    double *length;  /* [parts]     */
-} outcome;
-
 typedef struct search {
     const invit_instance *p;
     const inv_improve_options *o;
@@ -82,14 +73,8 @@ typedef struct search {
     bool give_up; /* of each run */
     bool save;    /* this round is one of fleet reduction */
     atomic_int saved;
-    int32_t round, parts;
-    inv_cvrp_place *place; /* [n] routes, in the parts' order                      */
-    int32_t *first;        /* [parts + 1] into place                               */
-    int32_t *offset;       /* [parts + 1] customers before part i                  */
-    int32_t *part_of;      /* [n] a customer's part, and its number there (from 1) */
-    int32_t *local;        /* [n]                                                  */
-    int32_t *global;       /* [n] customers by part and number                     */
-    outcome current, shortest;
+    int32_t round;
+    inv_parts parts;
     int64_t *made; /* [parts] steps                                        */
     double hot, cold, from, until;
     int64_t round_steps;   /* INT64_MAX: by the clock                              */
@@ -136,7 +121,7 @@ static void tell_within_round(search *s)
 {
     double length = s->now_length;
     int64_t steps = s->steps;
-    for (int32_t i = 0; i < s->parts; i++)
+    for (int32_t i = 0; i < s->parts.count; i++)
         if (atomic_load(&s->finished[i])) {
             length -= s->gain[i];
             steps += s->made[i];
@@ -151,23 +136,9 @@ static invit_status cut(search *s, invit_error *err)
 {
     inv_rng rng;
     inv_rng_init(&rng, s->o->seed, (uint64_t)s->round << 32);
-    inv_cvrp_partition(s->p, s->now, s->parts, &rng, s->place, s->first);
-    int32_t count = 0, largest = 0;
-    for (int32_t i = 0; i < s->parts; i++) {
-        s->offset[i] = count;
-        for (int32_t j = s->first[i]; j < s->first[i + 1]; j++) {
-            int32_t r = s->place[j].route;
-            for (int32_t h = s->now->start[r]; h < s->now->start[r + 1]; h++) {
-                int32_t v = s->now->nodes[h];
-                s->part_of[v] = i;
-                s->local[v] = count - s->offset[i] + 1;
-                s->global[count++] = v;
-            }
-        }
-        if (count - s->offset[i] > largest) largest = count - s->offset[i];
-    }
-    s->offset[s->parts] = count;
-    for (int t = 0; t < s->o->threads && t < s->parts; t++) /* here, so that the threads need no memory */
+    int32_t largest = inv_parts_cut(&s->parts, s->now, &rng);
+    for (int t = 0; t < s->o->threads && t < s->parts.count;
+         t++) /* here, so that the threads need no memory */
         INV_CHECK(inv_cvrp_part_begin(&s->worker[t], s->p->metric, largest + 1, s->near.k,
                                       (int32_t)s->p->capacity, err));
     return INVIT_OK;
@@ -176,63 +147,49 @@ static invit_status cut(search *s, invit_error *err)
 static void load_part(const search *s, int32_t i, inv_cvrp_part *q)
 {
     const invit_instance *p = s->p;
-    const int32_t *global = s->global + s->offset[i] - 1;
-    int32_t n = s->offset[i + 1] - s->offset[i] + 1, routes = 0;
+    int32_t n = inv_parts_nodes(&s->parts, i);
+    const int32_t *nodes, *start;
     inv_cvrp_part_begin(q, p->metric, n, s->near.k, (int32_t)p->capacity, NULL);
-    q->node[0].x = p->xy[0];
-    q->node[0].y = p->xy[1];
-    for (int32_t v = 1; v < n; v++) {
-        int32_t g = global[v], *near = q->near + (size_t)v * (size_t)q->k, count = 0;
-        const int32_t *all = inv_neighbours_of(&s->near, g);
-        q->node[v].x = p->xy[2 * (size_t)g];
-        q->node[v].y = p->xy[2 * (size_t)g + 1];
-        q->node[v].demand = p->demand[g];
-        for (int32_t j = 0; j < s->near.k && all[j] >= 0; j++)
-            if (all[j] != 0 && s->part_of[all[j]] == i) near[count++] = s->local[all[j]];
-        if (count < q->k) near[count] = 0;
+    for (int32_t v = 0; v < n; v++) {
+        int32_t id = inv_parts_node(&s->parts, i, v);
+        q->node[v].x = p->xy[2 * (size_t)id];
+        q->node[v].y = p->xy[2 * (size_t)id + 1];
+        q->node[v].demand = (int32_t)p->demand[id];
+        if (v > 0) inv_parts_neighbours(&s->parts, i, &s->near, id, q->near + (size_t)v * (size_t)q->k);
     }
     inv_cvrp_part_measure(q);
-    /* Customers are numbered route by route, so the routes are runs of numbers. */
-    int32_t *nodes = s->current.nodes + s->offset[i], *start = s->current.start + s->offset[i] + i;
-    start[0] = 0;
-    for (int32_t j = s->first[i]; j < s->first[i + 1]; j++) {
-        start[routes + 1] = start[routes] + s->place[j].size;
-        routes++;
-    }
-    for (int32_t v = 1; v < n; v++) nodes[v - 1] = v;
+    int32_t routes = inv_parts_begin(&s->parts, i, &nodes, &start);
     inv_cvrp_part_set(q, nodes, start, routes);
 }
 
+static void store_part(const search *s, int32_t i, const inv_cvrp_part *q, bool best)
+{
+    const inv_parts *parts = &s->parts;
+    const inv_parts_routes *out = best ? &parts->best : &parts->current;
+    int32_t routes =
+        inv_cvrp_part_routes(q, best, inv_parts_nodes_of(parts, out, i), inv_parts_start_of(parts, out, i));
+    inv_parts_set(parts, out, i, routes, best ? q->best_length : q->length);
+}
+
 /* A part for which there is no time stays as it is. */
-static void pass_part(const search *s, int32_t i, const outcome *out)
+static void pass_part(const search *s, int32_t i)
 {
-    int32_t *start = out->start + s->offset[i] + i, count = s->offset[i + 1] - s->offset[i];
-    const int32_t *nodes = s->global + s->offset[i];
+    const inv_parts *parts = &s->parts;
+    const int32_t *nodes, *start;
+    int32_t routes = inv_parts_begin(parts, i, &nodes, &start);
     double length = 0;
-    start[0] = 0;
-    out->routes[i] = 0;
-    for (int32_t j = s->first[i]; j < s->first[i + 1]; j++) {
-        int32_t r = out->routes[i]++, from = start[r], to = start[r] + s->place[j].size;
-        start[r + 1] = to;
-        length += inv_edge(s->p, 0, nodes[from]) + inv_edge(s->p, nodes[to - 1], 0);
-        for (int32_t h = from + 1; h < to; h++) length += inv_edge(s->p, nodes[h - 1], nodes[h]);
+    for (int32_t r = 0; r < routes; r++) {
+        int32_t at = 0;
+        for (int32_t h = start[r]; h <= start[r + 1]; h++) {
+            int32_t to = h < start[r + 1] ? inv_parts_node(parts, i, nodes[h]) : 0;
+            length += inv_edge(s->p, at, to);
+            at = to;
+        }
     }
-    memcpy(out->nodes + s->offset[i], nodes, (size_t)count * sizeof *nodes);
-    out->length[i] = length;
-}
-
-static void store_part(const search *s, int32_t i, const inv_cvrp_part *q, bool best, const outcome *out)
-{
-    int32_t *nodes = out->nodes + s->offset[i];
-    out->routes[i] = inv_cvrp_part_routes(q, best, nodes, out->start + s->offset[i] + i);
-    out->length[i] = best ? q->best_length : q->length;
-    for (int32_t j = 0; j < q->n - 1; j++) nodes[j] = s->global[s->offset[i] + nodes[j] - 1];
-}
-
-/* Steps of the round that fall to the parts before i, so that the parts' shares add up. */
-static int64_t share_of(const search *s, int32_t i)
-{
-    return (int64_t)((double)s->round_steps * s->offset[i] / (s->p->n - 1));
+    memcpy(inv_parts_nodes_of(parts, &parts->best, i), nodes, (size_t)start[routes] * sizeof *nodes);
+    memcpy(inv_parts_start_of(parts, &parts->best, i), start, (size_t)(routes + 1) * sizeof *start);
+    inv_parts_set(parts, &parts->current, i, routes, length);
+    inv_parts_set(parts, &parts->best, i, routes, length);
 }
 
 static int64_t save_route(search *s, int32_t i, inv_cvrp_part *q, const inv_cvrp_run *run, inv_rng *rng)
@@ -251,12 +208,11 @@ static void work(void *context, int member)
 {
     search *s = context;
     inv_cvrp_part *q = &s->worker[member];
-    for (int32_t i; (i = atomic_fetch_add(&s->taken, 1)) < s->parts;) {
-        int32_t waves = (s->parts - i + s->o->threads - 1) / s->o->threads;
+    for (int32_t i; (i = atomic_fetch_add(&s->taken, 1)) < s->parts.count;) {
+        int32_t waves = (s->parts.count - i + s->o->threads - 1) / s->o->threads;
         double now = inv_now();
         if (now >= s->until || cancelled(s)) {
-            pass_part(s, i, &s->current);
-            pass_part(s, i, &s->shortest);
+            pass_part(s, i);
             s->made[i] = 0;
             continue;
         }
@@ -268,32 +224,18 @@ static void work(void *context, int member)
                             .give_up = s->give_up,
                             .near_first = s->give_up,
                             .cancel = s->o->control ? s->o->control->cancel : NULL};
-        if (s->round_steps < INT64_MAX) run.steps = share_of(s, i + 1) - share_of(s, i);
+        if (s->round_steps < INT64_MAX) run.steps = inv_parts_share(&s->parts, i, s->round_steps);
         inv_rng rng;
         inv_rng_init(&rng, s->o->seed, ((uint64_t)s->round << 32) + (uint64_t)i + 1);
         load_part(s, i, q);
         double before = q->length;
         s->made[i] = s->save ? save_route(s, i, q, &run, &rng) : inv_cvrp_part_run(q, &run, &rng);
-        store_part(s, i, q, false, &s->current);
-        store_part(s, i, q, true, &s->shortest);
+        store_part(s, i, q, false);
+        store_part(s, i, q, true);
         s->gain[i] = before - q->best_length;
         atomic_store(&s->finished[i], true);
         if (member == 0) tell_within_round(s);
     }
-}
-
-/* Puts the parts' routes together; returns the length. */
-static double join(const search *s, const outcome *from, invit_solution *to)
-{
-    double length = 0;
-    to->routes = 0;
-    for (int32_t i = 0; i < s->parts; i++) {
-        const int32_t *start = from->start + s->offset[i] + i;
-        for (int32_t r = 1; r <= from->routes[i]; r++) to->start[++to->routes] = s->offset[i] + start[r];
-        length += from->length[i];
-    }
-    memcpy(to->nodes, from->nodes, (size_t)(s->p->n - 1) * sizeof *to->nodes);
-    return length;
 }
 
 /* ---- chains: on small instances every thread anneals the whole --------------------------------- */
@@ -328,13 +270,14 @@ static void exchange(search *s)
         if (s->worker[t].best_length >= s->best_length) continue;
         s->best_length = s->worker[t].best_length;
         s->best->routes = inv_cvrp_part_routes(&s->worker[t], true, s->best->nodes, s->best->start);
-        for (int32_t i = 0; i < s->p->n - 1; i++) s->best->nodes[i] = s->global[s->best->nodes[i] - 1];
+        for (int32_t i = 0; i < s->p->n - 1; i++)
+            s->best->nodes[i] = inv_parts_node(&s->parts, 0, s->best->nodes[i]);
     }
 }
 
 static invit_status begin_chains(search *s, invit_error *err)
 {
-    s->parts = 1;
+    s->parts.count = 1;
     INV_CHECK(cut(s, err));
     for (int t = 0; t < s->o->threads; t++) {
         INV_CHECK(inv_cvrp_part_begin(&s->worker[t], s->p->metric, s->p->n, s->near.k,
@@ -364,40 +307,20 @@ static invit_status one_round(search *s, invit_error *err)
         return INVIT_OK;
     }
     INV_CHECK(cut(s, err));
-    for (int32_t i = 0; i < s->parts; i++) atomic_store(&s->finished[i], false);
+    int32_t parts = s->parts.count;
+    for (int32_t i = 0; i < parts; i++) atomic_store(&s->finished[i], false);
     atomic_store(&s->taken, 0);
-    inv_parallel(s->o->threads < s->parts ? s->o->threads : s->parts, work, s);
-    count_steps(s, s->parts);
+    inv_parallel(s->o->threads < parts ? s->o->threads : parts, work, s);
+    count_steps(s, parts);
     double shortest = 0;
-    for (int32_t i = 0; i < s->parts; i++) shortest += s->shortest.length[i];
-    if (shortest < s->best_length) s->best_length = join(s, &s->shortest, s->best);
-    s->now_length = join(s, &s->current, s->now);
+    for (int32_t i = 0; i < parts; i++) shortest += s->parts.best.length[i];
+    if (shortest < s->best_length) s->best_length = inv_parts_join(&s->parts, &s->parts.best, s->best);
+    s->now_length = inv_parts_join(&s->parts, &s->parts.current, s->now);
     s->round++;
     return INVIT_OK;
 }
 
 /* ---- the whole --------------------------------------------------------------------------------- */
-
-/* Empty routes, which a caller may give, are left out. */
-static void copy_routes(const invit_solution *from, invit_solution *to)
-{
-    to->routes = 0;
-    for (int32_t r = 0; r < from->routes; r++)
-        if (from->start[r + 1] > from->start[r]) to->start[++to->routes] = from->start[r + 1];
-    memcpy(to->nodes, from->nodes, (size_t)from->start[from->routes] * sizeof *to->nodes);
-}
-
-static double mean_edge(const invit_instance *p, const invit_solution *x)
-{
-    double sum = 0;
-    int64_t edges = 0;
-    for (int32_t r = 0; r < x->routes; r++)
-        for (int32_t i = x->start[r] + 1; i < x->start[r + 1]; i++, edges++)
-            sum += inv_edge(p, x->nodes[i - 1], x->nodes[i]);
-    if (sum > 0) return sum / (double)edges;
-    double length = inv_length(p, x);
-    return length > 0 ? length / p->n : 1;
-}
 
 /* One fall of the temperature over `budget` seconds or, when o->iterations says so, steps. */
 static invit_status anneal(search *s, double budget, double hot, double cold, invit_error *err)
@@ -406,7 +329,7 @@ static invit_status anneal(search *s, double budget, double hot, double cold, in
     bool clocked = o->iterations < 0;
     double begun = inv_now(), done = 0;
     int64_t first = s->steps;
-    s->unit = mean_edge(s->p, s->now);
+    s->unit = inv_mean_edge(s->p, s->now, inv_length(s->p, s->now));
     if (s->chains) INV_CHECK(begin_chains(s, err));
     while (done < 1 && !stopped(s)) {
         /* A round is a share of the budget, at most what ROUND_STEPS takes. */
@@ -426,7 +349,7 @@ static invit_status anneal(search *s, double budget, double hot, double cold, in
         tell_progress(s, s->best_length, s->steps);
         inv_show(o, &s->shown, s->best_length, s->best);
     }
-    if (s->chains) copy_routes(s->best, s->now);
+    if (s->chains) inv_copy_routes(s->best, s->now);
     return INVIT_OK;
 }
 
@@ -461,15 +384,16 @@ static bool may_save_route(const search *s)
 
 static invit_status save_routes(search *s, invit_error *err)
 {
-    int32_t parts = s->parts;
-    s->parts = (s->p->n - 1) / SAVE_PART + 1;
+    int32_t parts = s->parts.count;
+    int32_t large = (s->p->n - 1) / SAVE_PART + 1;
+    if (large < parts) s->parts.count = large;
     s->save = true;
     atomic_store(&s->saved, 0);
     s->hot = s->cold = COLD * s->unit;
     s->until = s->o->deadline;
     invit_status status = one_round(s, err);
     s->save = false;
-    s->parts = parts;
+    s->parts.count = parts;
     return status;
 }
 
@@ -488,11 +412,11 @@ static invit_status reduce_fleet(search *s, double budget, invit_error *err)
         invit_solution_destroy(kept);
         kept = NULL;
         INV_TRY(inv_solution_copy(s->now, &kept, err));
-        copy_routes(begun, s->now);
+        inv_copy_routes(begun, s->now);
         INV_TRY(save_routes(s, err));
         if (atomic_load(&s->saved) > 0) INV_TRY(short_fall(s, budget, err));
         if (atomic_load(&s->saved) > 0 && s->now_length < length) continue;
-        copy_routes(kept, s->now);
+        inv_copy_routes(kept, s->now);
         break;
     }
 done:
@@ -524,28 +448,11 @@ static invit_status anneal_to_the_limit(search *s, invit_error *err)
     INV_CHECK(anneal(s, budget, first_hot, COLD, err));
     while (!stopped(s) && !limited) {
         budget *= 2;
-        copy_routes(s->best, s->now);
+        inv_copy_routes(s->best, s->now);
         INV_CHECK(anneal(s, budget, hot, COLD, err));
     }
     tell_better(s, s->best_length, true);
     return INVIT_OK;
-}
-
-static void free_outcome(outcome *x)
-{
-    free(x->nodes);
-    free(x->start);
-    free(x->routes);
-    free(x->length);
-}
-
-static bool alloc_outcome(outcome *x, size_t n, size_t parts)
-{
-    x->nodes = malloc(n * sizeof *x->nodes);
-    x->start = malloc((n + parts) * sizeof *x->start);
-    x->routes = malloc(parts * sizeof *x->routes);
-    x->length = malloc(parts * sizeof *x->length);
-    return x->nodes && x->start && x->routes && x->length;
 }
 
 static void destroy(search *s)
@@ -555,60 +462,43 @@ static void destroy(search *s)
     free(s->worker);
     invit_solution_destroy(s->now);
     invit_solution_destroy(s->best);
-    free(s->place);
-    free(s->first);
-    free(s->offset);
-    free(s->part_of);
-    free(s->local);
-    free(s->global);
-    free_outcome(&s->current);
-    free_outcome(&s->shortest);
+    inv_parts_destroy(&s->parts);
     free(s->made);
     free(s->gain);
     free(s->finished);
 }
 
 /* Parts enough for every thread, if they are large enough for that. */
-static void choose_parts(search *s, int32_t routes)
+static int32_t choose_parts(search *s, int32_t routes)
 {
     int32_t customers = s->p->n - 1, threads = s->o->threads;
     double route = (double)customers / (routes > 0 ? routes : 1);
     double size = fmax(PART, PART_ROUTES * route);
     s->chains = s->p->n <= CHAINS || (customers <= PART && threads > customers / LEAST_PART);
-    s->parts = (int32_t)(customers / size) + 1;
-    if (s->parts < threads) s->parts = threads;
     s->give_up = customers >= GIVE_UP_CUSTOMERS && route <= GIVE_UP_ROUTE;
+    int32_t parts = (int32_t)(customers / size) + 1;
+    return parts < threads ? threads : parts;
 }
 
 static invit_status init(search *s, const invit_solution *given, invit_error *err)
 {
     const invit_instance *p = s->p;
-    size_t n = (size_t)p->n;
     inv_neighbour_options o = {.k = p->n < LARGE ? NEIGHBOURS : NEIGHBOURS_LARGE,
                                .threads = s->o->threads,
                                .deadline = s->o->deadline,
                                .cancel = s->o->control ? s->o->control->cancel : NULL};
     INV_CHECK(inv_neighbours_create(p, &o, &s->near, err));
-    choose_parts(s, given->routes);
-    size_t parts = (size_t)s->parts;
+    int32_t parts = choose_parts(s, given->routes);
+    INV_CHECK(inv_parts_init(&s->parts, p, parts, err));
     s->worker = calloc((size_t)s->o->threads, sizeof *s->worker);
-    s->place = malloc(n * sizeof *s->place);
-    s->first = malloc((parts + 1) * sizeof *s->first);
-    s->offset = malloc((parts + 1) * sizeof *s->offset);
-    s->part_of = malloc(n * sizeof *s->part_of);
-    s->local = malloc(n * sizeof *s->local);
-    s->global = malloc(n * sizeof *s->global);
-    s->made = malloc(parts * sizeof *s->made);
-    s->gain = malloc(parts * sizeof *s->gain);
-    s->finished = malloc(parts * sizeof *s->finished);
-    if (!s->worker || !s->place || !s->first || !s->offset || !s->part_of || !s->local || !s->global ||
-        !s->made || !s->gain || !s->finished || !alloc_outcome(&s->current, n, parts) ||
-        !alloc_outcome(&s->shortest, n, parts))
-        return inv_no_memory(err, n * 100);
+    s->made = malloc((size_t)parts * sizeof *s->made);
+    s->gain = malloc((size_t)parts * sizeof *s->gain);
+    s->finished = malloc((size_t)parts * sizeof *s->finished);
+    if (!s->worker || !s->made || !s->gain || !s->finished) return inv_no_memory(err, (size_t)parts * 100);
     INV_CHECK(inv_solution_alloc(p->n, p->n, &s->now, err));
     INV_CHECK(inv_solution_alloc(p->n, p->n, &s->best, err));
-    copy_routes(given, s->now);
-    copy_routes(given, s->best);
+    inv_copy_routes(given, s->now);
+    inv_copy_routes(given, s->best);
     s->now_length = s->best_length = s->told_length = inv_length(p, given);
     s->shown = (inv_shown){-INFINITY, s->best_length};
     s->speed = (double)FIRST_SPEED * s->o->threads;
