@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "fewer.h"
 #include "base/clock.h"
 #include "base/rng.h"
 #include "search/cvrp_part.h"
@@ -135,20 +136,34 @@ static void it_finds_what_savings_miss(void **state)
     invit_instance_destroy(p);
 }
 
-/* A far depot, and savings that need a vehicle more than the demands do: the way to it is dear. */
-static void a_route_too_many_is_saved(void **state)
+/* Towns far from the depot and from each other: all neighbours of a customer are in its own. */
+static invit_instance *make_clusters(int64_t n, int64_t capacity)
+{
+    enum { CLUSTERS = 12 };
+    invit_instance *p = make(n, capacity, 3, INVIT_EUC_2D, 8);
+    for (int i = 1 + CLUSTERS; i < p->n; i++)
+        for (int j = 0; j < 2; j++) {
+            double centre = p->xy[2 * (1 + i % CLUSTERS) + j];
+            p->xy[2 * i + j] = floor(centre + 0.1 * (p->xy[2 * i + j] - 500));
+        }
+    p->xy[0] = -3000;
+    return p;
+}
+
+/* Savings fill vehicles town by town; the rest of each town's demand must share vehicles with other towns'. */
+static void towns_share_vehicles(void **state)
 {
     (void)state;
-    invit_instance *p = make(701, 102, 3, INVIT_EUC_2D, 8);
-    p->xy[0] = -3000;
+    invit_instance *p = make_clusters(2001, 156);
     invit_solution *s = savings(p);
     int64_t demand = 0;
     for (int i = 1; i < p->n; i++) demand += p->demand[i];
-    int32_t least = (int32_t)((demand + p->capacity - 1) / p->capacity), first = s->routes;
-    assert_true(first > least);
-    inv_improve_options o = steps(200000, 2, 1);
+    int32_t least = (int32_t)((demand + p->capacity - 1) / p->capacity);
+    assert_true(s->routes > least + 5);
+    inv_improve_options o = steps(FEWER(300000, 200000), 2, 1);
     improve(p, &s, &o);
-    assert_int_equal(s->routes, least);
+    if (s->routes > least + 1) print_error("%d routes of %d\n", s->routes, least);
+    assert_true(s->routes <= least + 1);
     invit_solution_destroy(s);
     invit_instance_destroy(p);
 }
@@ -276,7 +291,7 @@ int main(void)
         cmocka_unit_test(shapes_and_metrics_stay_feasible),
         cmocka_unit_test(duplicates_and_full_vehicles_work),
         cmocka_unit_test(it_finds_what_savings_miss),
-        cmocka_unit_test(a_route_too_many_is_saved),
+        cmocka_unit_test(towns_share_vehicles),
         cmocka_unit_test(a_poor_start_is_made_good),
         cmocka_unit_test(the_same_seed_gives_the_same_routes),
         cmocka_unit_test(the_length_does_not_drift),

@@ -68,7 +68,7 @@ static void insert_removed(inv_cvrp_part *q, inv_rng *rng)
 {
     inv_cvrp_sort_removed(q, rng);
     for (int32_t i = 0; i < q->removals; i++) {
-        inv_cvrp_place_found found = inv_cvrp_best_place(q, q->removed[i], rng);
+        inv_cvrp_place_found found = inv_cvrp_place_anywhere(q, q->removed[i], rng);
         if (found.added < INFINITY) inv_cvrp_link_after(q, q->removed[i], found.place);
     }
 }

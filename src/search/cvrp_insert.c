@@ -3,6 +3,7 @@
 #include "search/cvrp_moves.h"
 
 #define FIRST_LOOK   16 /* neighbours beside which a place is looked for; the others if that is dear */
+#define ENDS         8  /* routes tried at their ends before a new one is opened */
 #define EJECTED_FROM 16 /* neighbours whose place a customer may take */
 
 void inv_cvrp_draw_blink(inv_cvrp_part *q, inv_rng *rng)
@@ -85,6 +86,30 @@ inv_cvrp_place_found inv_cvrp_best_place(inv_cvrp_part *q, int32_t v, inv_rng *r
     if (seen == first && first < q->k &&
         best.added > (double)q->near_length[(size_t)v * (size_t)q->k + (size_t)seen - 1])
         look_beside(q, v, first, q->k, home, true, rng, &best);
+    return best;
+}
+
+/* Where a cluster's vehicles are full, no neighbour has room, but vehicles of other clusters may pass by on their way to or
+ * from the depot. */
+static void look_at_ends(inv_cvrp_part *q, int32_t v, inv_rng *rng, inv_cvrp_place_found *best)
+{
+    double home = inv_cvrp_distance(q, v, q->n);
+    for (int i = 0; i < ENDS; i++) {
+        int32_t r = q->route[1 + (int32_t)inv_rng_below(rng, (uint32_t)(q->n - 1))], end = q->n + r;
+        if (r == q->n || q->room[r] < q->node[v].demand) continue;
+        int32_t first = q->node[end].next, last = q->node[end].prev;
+        double at_first = home + inv_cvrp_distance(q, v, first) - q->node[end].out;
+        double at_last = home + inv_cvrp_distance(q, v, last) - q->node[last].out;
+        if (at_first < best->added && first != q->pinned) *best = (inv_cvrp_place_found){end, at_first};
+        if (at_last < best->added) *best = (inv_cvrp_place_found){last, at_last};
+    }
+}
+
+inv_cvrp_place_found inv_cvrp_place_anywhere(inv_cvrp_part *q, int32_t v, inv_rng *rng)
+{
+    inv_cvrp_place_found best = inv_cvrp_best_place(q, v, rng);
+    bool opens = best.place >= q->n && q->size[best.place - q->n] == 0;
+    if (opens) look_at_ends(q, v, rng, &best);
     return best;
 }
 

@@ -14,6 +14,8 @@ void inv_cvrp_draw_blink(inv_cvrp_part *q, inv_rng *rng);
 
 /* The cheapest place next to one of the customer's neighbours, or a route of its own. */
 inv_cvrp_place_found inv_cvrp_best_place(inv_cvrp_part *q, int32_t v, inv_rng *rng);
+/* The same, and before a route is opened also at the ends of some routes, drawn at random. */
+inv_cvrp_place_found inv_cvrp_place_anywhere(inv_cvrp_part *q, int32_t v, inv_rng *rng);
 
 /* A customer takes the place of a string of neighbours with smaller demands, which then wait to be inserted
  * themselves. Where routes are tight, a large customer would often fit nowhere else. */

@@ -125,7 +125,7 @@ static bool recreate(inv_cvrp_part *q, double limit, inv_rng *rng)
     int32_t most = q->removals + INV_CVRP_MOST_EJECTIONS;
     for (int32_t i = 0; i < q->removals; i++) {
         int32_t v = q->removed[i];
-        inv_cvrp_place_found found = inv_cvrp_best_place(q, v, rng);
+        inv_cvrp_place_found found = inv_cvrp_place_anywhere(q, v, rng);
         if (cost(q) + found.added > limit) {
             if (!q->give_up || q->removals + INV_CVRP_MOST_EJECTED > most) return false;
             inv_cvrp_ejection e = inv_cvrp_find_ejection(q, v, limit - cost(q), rng);
@@ -211,7 +211,7 @@ void inv_cvrp_part_insert_all(inv_cvrp_part *q, int32_t pinned, inv_rng *rng)
         q->removed[j] = v;
     }
     for (int32_t i = 0; i < q->removals; i++)
-        inv_cvrp_link_after(q, q->removed[i], inv_cvrp_best_place(q, q->removed[i], rng).place);
+        inv_cvrp_link_after(q, q->removed[i], inv_cvrp_place_anywhere(q, q->removed[i], rng).place);
     settle(q);
 }
 
