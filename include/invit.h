@@ -184,9 +184,6 @@ INVIT_API invit_format invit_reader_format(const invit_reader *reader);
 /* The capacity, 1 to 2^31 - 1, for a CSV table with demands, which may lack one; call it before
  * invit_reader_next, which refuses any other and a capacity for anything else. */
 INVIT_API void invit_reader_set_capacity(invit_reader *reader, int64_t capacity);
-/* How many threads may read the coordinates of a large file (TSPLIB or a plain list, from 1 MB on); 0: all cores. One
- * does without this call. */
-INVIT_API void invit_reader_set_threads(invit_reader *reader, int threads);
 /* What of the instances read so far was not used or was assumed (a column that looks like a constraint, a speed), one
  * remark per line; "" when there is nothing to say. Valid as long as the reader. */
 INVIT_API const char *invit_reader_note(const invit_reader *reader);

@@ -241,7 +241,7 @@ void invit_reader_set_capacity(invit_reader *r, int64_t capacity)
     r->state.capacity = capacity;
 }
 
-void invit_reader_set_threads(invit_reader *r, int threads)
+void inv_reader_set_threads(invit_reader *r, int threads)
 {
     r->text.threads = inv_threads(threads);
 }

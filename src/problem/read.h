@@ -92,6 +92,9 @@ invit_status inv_read_coordinate(inv_text *t, char also, const char *what, doubl
 invit_status inv_solution_read(const char *path, const invit_instance *p, int64_t index, invit_solution **out,
                                invit_solution_info *info, invit_error *err);
 
+/* The lab's invit_reader_set_threads. */
+void inv_reader_set_threads(invit_reader *r, int threads);
+
 /* The lab's invit_instance_read_matrix. */
 invit_status inv_instance_read_matrix(invit_instance *p, const char *name, const char *path,
                                       invit_error *err);
