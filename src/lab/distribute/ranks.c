@@ -243,7 +243,7 @@ static bool in_pieces(const inv_spread *s)
 
 /* What rank 0 holds of an instance that is worked on in pieces, measured at the peak, besides its own piece. Islands
  * look for themselves. */
-enum { TOUR_BYTES_PER_NODE = 60, TOUR_PIECE_BYTES_PER_NODE = 110, ROUTES_BYTES_PER_NODE = 260 };
+enum { TOUR_BYTES_PER_NODE = 75, TOUR_PIECE_BYTES_PER_NODE = 110, ROUTES_BYTES_PER_NODE = 260 };
 
 static invit_status check_memory(const inv_spread *s, invit_error *err)
 {
