@@ -108,6 +108,9 @@ INVIT_API invit_status invit_solution_write_folder(const char *path, const invit
 /* The same from a file: a NumPy array, or text with one row per line, perhaps with names before rows and columns. */
 INVIT_API invit_status invit_instance_read_matrix(invit_instance *instance, const char *name,
                                                   const char *path, invit_error *err);
+/* How many threads may read the coordinates of a large file (TSPLIB or a plain list, from 1 MB on); 0: all cores. One
+ * does without this call. */
+INVIT_API void invit_reader_set_threads(invit_reader *reader, int threads);
 /* The `table` of invit_instance_set as JSON, to be freed with free(), with its length in *size, which may be NULL; *json is
  * NULL where there is none. libinvit has it: linking the lab is not necessary for it. */
 INVIT_API invit_status invit_instance_table(const invit_instance *instance, char **json, size_t *size,

@@ -344,6 +344,27 @@ static void greedy_edges_with_threads_and_limits(void **state)
     }
 }
 
+/* So many nodes that threads join the fragments too, in blocks; on a lattice edges are equally long. */
+static void greedy_edges_in_blocks(void **state)
+{
+    (void)state;
+    enum { N = 140000 };
+    static const int kinds[] = {UNIFORM, LATTICE};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        invit_instance *p = make_instance(N, kinds[i], INVIT_EUC_2D, 35);
+        invit_solution *s = NULL, *same = NULL;
+        inv_limits many = {INFINITY, NULL, 3};
+        assert_int_equal(inv_construct_greedy(p, NULL, &s, NULL), INVIT_OK);
+        assert_int_equal(inv_construct_greedy(p, &many, &same, NULL), INVIT_OK);
+        assert_permutation(s, N);
+        assert_memory_equal(s->nodes, same->nodes, N * sizeof *s->nodes);
+        if (kinds[i] == UNIFORM) assert_true(inv_length(p, s) < 1.2 * 0.7124 * sqrt((double)N) * 1000);
+        invit_solution_destroy(s);
+        invit_solution_destroy(same);
+        invit_instance_destroy(p);
+    }
+}
+
 static void constructors_give_tours(void **state)
 {
     (void)state;
@@ -392,6 +413,7 @@ int main(void)
         cmocka_unit_test(neighbour_lists_match_brute_force),
         cmocka_unit_test(quadrants_reach_across_gaps),
         cmocka_unit_test(greedy_edges_with_threads_and_limits),
+        cmocka_unit_test(greedy_edges_in_blocks),
         cmocka_unit_test(constructors_give_tours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -395,6 +395,85 @@ static void large_files_come_back_as_they_were(void **state)
     unlink(path);
 }
 
+/* ---- by several threads -------------------------------------------------------------------------------- */
+
+enum { MANY = 220000 }; /* lines: more than one block of 4 MB */
+
+/* A file with `lines` lines of coordinates, of which line `odd` is another one. */
+static char *write_many(const char *head, bool ids, const char *between, const char *end, int odd,
+                        const char *instead, const char *tail)
+{
+    char *text = malloc((size_t)MANY * 48 + 400), *at = text;
+    at += sprintf(at, "%s", head);
+    for (int i = 0; i < MANY; i++) {
+        if (i == odd) {
+            at += sprintf(at, "%s", instead);
+            continue;
+        }
+        if (ids) at += sprintf(at, "%d ", i + 1);
+        at += sprintf(at, "%d.%d%s%d.5e1%s", i % 1000, i, between, i, end);
+    }
+    sprintf(at, "%s", tail);
+    return text;
+}
+
+static invit_status read_by(int threads, const char *text, invit_instance **p, invit_error *err)
+{
+    invit_reader *r = NULL;
+    *p = NULL;
+    err->message[0] = 0;
+    assert_int_equal(invit_reader_open_memory(text, strlen(text), "f", &r, err), INVIT_OK);
+    if (threads > 0) invit_reader_set_threads(r, threads);
+    invit_status status = invit_reader_next(r, p, err);
+    invit_reader_close(r);
+    return status;
+}
+
+/* Threads read what one does, and say the same of what is wrong. */
+static void threads_read_the_same(void **state)
+{
+    (void)state;
+#define HEAD(n) "DIMENSION: " #n "\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n"
+    static const struct {
+        const char *head, *between, *end, *instead, *tail;
+        bool ids, good;
+    } cases[] = {
+        {HEAD(220000), " ", "\n", "210000 1 2\n", "EOF\n", true, true},
+        {HEAD(220000), "\t", " \r\n", "  210000\t1\t 2\r\n", "", true, true},
+        {HEAD(220000), " ", "\n", "\n\n210000 1 2\n", "EOF\n", true, true},
+        {HEAD(220000), " ", "\n", "210000 1 2\n", "7 7 7\n", true, false},
+        {HEAD(220000), " ", "\n", "209999 1 2\n", "EOF\n", true, false},
+        {HEAD(220000), " ", "\n", "210000 1 2 3\n", "EOF\n", true, false},
+        {HEAD(220000), " ", "\n", "210000 1\n", "EOF\n", true, false},
+        {HEAD(220000), " ", "\n", "210000 1 2x\n", "EOF\n", true, false},
+        {HEAD(220000), " ", "\n", "210000 1 1e301\n", "EOF\n", true, false},
+        {HEAD(219999), " ", "\n", "210000 1 2\n", "EOF\n", true, false},
+        {HEAD(220001), " ", "\n", "210000 1 2\n", "EOF\n", true, false},
+        {HEAD(220001), " ", "\n", "210000 1 2\n", "220001 1 2", true, true},
+        {"", " ", "\n", "1 2\n", "", false, true},
+        {"", ",", "\r\n", "1 , 2\r\n", "5 6", false, true},
+        {"# list\n", " ", "\n", "# remark\n", "", false, true},
+        {"", ",", "\n", "1,,2\n", "", false, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = write_many(cases[i].head, cases[i].ids, cases[i].between, cases[i].end, 209999,
+                                cases[i].instead, cases[i].tail);
+        invit_instance *p[2];
+        invit_error err[2];
+        for (int k = 0; k < 2; k++)
+            assert_int_equal(read_by(3 * k, text, &p[k], &err[k]) == INVIT_OK, cases[i].good);
+        assert_string_equal(err[0].message, err[1].message);
+        if (cases[i].good) {
+            assert_in_range(p[0]->n, MANY - 1, MANY + 1);
+            assert_int_equal(p[0]->n, p[1]->n);
+            assert_int_equal(p[0]->first_id, p[1]->first_id);
+            assert_memory_equal(p[0]->xy, p[1]->xy, 2 * sizeof(double) * (size_t)p[0]->n);
+        }
+        for (int k = 0; k < 2; k++) invit_instance_destroy(p[k]);
+        free(text);
+    }
+}
+
 static void files_that_cannot_be_read_are_named(void **state)
 {
     (void)state;
@@ -473,6 +552,7 @@ int main(void)
         cmocka_unit_test(lists_may_use_blanks_or_commas),
         cmocka_unit_test(bad_lists_are_refused_with_a_reason),
         cmocka_unit_test(large_files_come_back_as_they_were),
+        cmocka_unit_test(threads_read_the_same),
         cmocka_unit_test(files_that_cannot_be_read_are_named),
     };
     /* where the libraries' own files are at hand; test_library has instances of ours with proven lengths */

@@ -105,6 +105,19 @@ void inv_text_refill(inv_text *t, size_t bytes)
     *end = 0;
 }
 
+invit_status inv_text_widen(inv_text *t, size_t bytes, invit_error *err)
+{
+    size_t at = (size_t)(t->at - t->buffer), end = (size_t)(t->end - t->buffer);
+    if (bytes <= t->capacity) return INVIT_OK;
+    char *buffer = realloc(t->buffer, bytes + 1);
+    if (!buffer) return inv_no_memory(err, bytes);
+    t->buffer = buffer;
+    t->capacity = bytes;
+    t->at = buffer + at;
+    t->end = buffer + end;
+    return INVIT_OK;
+}
+
 invit_status inv_text_begin(inv_text *t, invit_error *err)
 {
     inv_text_refill(t, INV_TEXT_LINE);

@@ -22,6 +22,7 @@ typedef struct inv_text {
     int failed;         /* errno of a read that failed                              */
     const char *memory; /* what is left of a memory source                          */
     size_t memory_left;
+    int threads;  /* that may read numbers at the same time; below 2: one                         */
     size_t chunk; /* most bytes a read gives; 0: no limit. For tests of what happens at the seams */
     char *buffer;
     size_t capacity; /* of the buffer: nothing visible is longer                  */
@@ -41,9 +42,12 @@ invit_status inv_text_begin(inv_text *t, invit_error *err);
 /* Bytes from `at` to the end of the source, -1 where that is not known (pipes). */
 int64_t inv_text_left(const inv_text *t);
 
-/* Shifts what is unread to the front and reads more, until `bytes` (at most INV_TEXT_LINE) are visible or the
- * end. */
+/* Shifts what is unread to the front and reads more, until `bytes` (at most INV_TEXT_LINE, or what inv_text_widen made
+ * room for) are visible or the end. */
 void inv_text_refill(inv_text *t, size_t bytes);
+
+/* Makes the buffer that large, so that as much can be visible. */
+invit_status inv_text_widen(inv_text *t, size_t bytes, invit_error *err);
 
 static inline void inv_text_ensure(inv_text *t)
 {

@@ -384,6 +384,16 @@ static invit_status say_how_far(const session *s, invit_reader *reader, invit_st
     return fail(err, INVIT_ERR_CANCELLED, "%s: stopped after %s of its instances", s->path, solved);
 }
 
+/* --threads; 0: all cores. */
+static int threads_of(const solve_values *v)
+{
+    char threads[64];
+    invit_options *o = cli_solve_options(&v->solve);
+    int count = o ? (int)strtol(cli_option_value(o, "threads", threads), NULL, 10) : 0;
+    invit_options_destroy(o);
+    return count;
+}
+
 static invit_status solve_all(session *s, invit_error *err)
 {
     const solve_values *v = s->v;
@@ -391,6 +401,7 @@ static invit_status solve_all(session *s, invit_error *err)
     bool one = cli_given(s->args, "index");
     s->began = inv_now();
     invit_status status = invit_reader_open(s->path, &reader, err);
+    if (status == INVIT_OK) invit_reader_set_threads(reader, threads_of(v));
     if (status == INVIT_OK && v->capacity) invit_reader_set_capacity(reader, v->capacity);
     for (int64_t i = 0; status == INVIT_OK && !s->stopped; i++) {
         invit_instance *p = NULL;
@@ -437,12 +448,9 @@ static int solve_as_first(session *s)
 static int solve_as_other(const session *s)
 {
     invit_error err = {0};
-    char threads[64];
     invit_control control = {.cancel = cli_cancel_flag()};
-    invit_options *o = cli_solve_options(&s->v->solve);
-    int count = o ? (int)strtol(cli_option_value(o, "threads", threads), NULL, 10) : 0;
-    invit_options_destroy(o);
-    return invit_ranks_serve(s->ranks, count, &control, &err) == INVIT_OK ? CLI_OK : cli_report(&err);
+    int threads = threads_of(s->v);
+    return invit_ranks_serve(s->ranks, threads, &control, &err) == INVIT_OK ? CLI_OK : cli_report(&err);
 }
 
 int cmd_solve(int argc, char **argv)

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -238,6 +239,11 @@ const char *invit_reader_note(const invit_reader *r)
 void invit_reader_set_capacity(invit_reader *r, int64_t capacity)
 {
     r->state.capacity = capacity;
+}
+
+void inv_reader_set_threads(invit_reader *r, int threads)
+{
+    r->text.threads = inv_threads(threads);
 }
 
 /* Messages about what a file holds begin with its name; those of code that does not know it get it here. */

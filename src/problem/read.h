@@ -78,6 +78,10 @@ static inline invit_status inv_points_add(inv_points *p, double x, double y, inv
     return INVIT_OK;
 }
 
+/* Reads lines "x y" or "x,y" by all threads of the text, or "id x y" with ids that count on from `id` >= 0, while there
+ * are nothing but such lines and at most `most`. The first line is at t->at. What is left is for the caller. */
+invit_status inv_points_read_blocks(inv_points *p, inv_text *t, int64_t id, int64_t most, invit_error *err);
+
 /* Reads one finite number at `t` (no blanks before it) that ends at a blank, a line end, the end or `also`.
  */
 invit_status inv_read_number(inv_text *t, char also, const char *what, double *value, invit_error *err);
@@ -87,6 +91,9 @@ invit_status inv_read_coordinate(inv_text *t, char also, const char *what, doubl
 /* Solution `index` (from 0) of a file of MSVDRP lines, or the one solution of another file. */
 invit_status inv_solution_read(const char *path, const invit_instance *p, int64_t index, invit_solution **out,
                                invit_solution_info *info, invit_error *err);
+
+/* The lab's invit_reader_set_threads. */
+void inv_reader_set_threads(invit_reader *r, int threads);
 
 /* The lab's invit_instance_read_matrix. */
 invit_status inv_instance_read_matrix(invit_instance *p, const char *name, const char *path,

@@ -22,6 +22,8 @@ invit_status inv_read_list(inv_text *t, inv_read_state *state, invit_instance **
         if (inv_text_skip_blanks(t))
             INV_TRY(inv_text_expected(t, err, "the end of the line after two coordinates"));
         INV_TRY(inv_points_add(&points, x, y, err));
+        if (points.n == 1 && inv_text_skip_space(t))
+            INV_TRY(inv_points_read_blocks(&points, t, -1, INT32_MAX, err));
     }
     INV_TRY(inv_text_status(t, err));
     if (points.n == 0) INV_TRY(inv_text_expected(t, err, "nodes, one x y per line"));

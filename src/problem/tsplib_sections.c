@@ -115,6 +115,18 @@ static invit_status begin_section(inv_tsplib *f, inv_tsplib_ids *c, const char *
     return INVIT_OK;
 }
 
+/* What follows the first line of coordinates, as far as it is in order. */
+static invit_status read_blocks(inv_tsplib *f, inv_tsplib_ids *ids, inv_points *points, invit_error *err)
+{
+    if (!inv_text_skip_space(f->t)) return INVIT_OK;
+    bool regular = ids->regular && f->t->line == ids->line + 1 + ids->n;
+    int64_t most = f->dimension ? f->dimension - points->n : INT32_MAX - 1 - ids->first - ids->n;
+    INV_CHECK(inv_points_read_blocks(points, f->t, ids->first + ids->n, most, err));
+    if (points->n > ids->n) ids->regular = regular;
+    ids->n = points->n;
+    return INVIT_OK;
+}
+
 /* "id x y" a line */
 invit_status inv_tsplib_coords(inv_tsplib *f, inv_tsplib_ids *ids, inv_points *points, const char *name,
                                invit_error *err)
@@ -136,6 +148,7 @@ invit_status inv_tsplib_coords(inv_tsplib *f, inv_tsplib_ids *ids, inv_points *p
         INV_CHECK(end_entry(t, "two coordinates", err));
         INV_CHECK(add_id(ids, id, line, err));
         INV_CHECK(inv_points_add(points, x, y, err));
+        if (points->n == 1) INV_CHECK(read_blocks(f, ids, points, err));
     }
     if (f->dimension && points->n < f->dimension)
         return inv_text_fail(t, t->line, INVIT_ERR_INPUT, err, "expected %lld nodes (DIMENSION), found %lld",

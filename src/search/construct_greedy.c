@@ -2,13 +2,22 @@
 #include "search/curve.h"
 #include "search/improve.h"
 
+#include "base/parallel.h"
 #include "problem/metric.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* SLOW: a round that joins fewer than one fragment in this many is the last of its kind. LONGEST: steps from
  * wish to wish before a link is taken that is not the shortest. LOOK_AT_CLOCK: nodes. */
-enum { SLOW = 16, LONGEST = 100, LOOK_AT_CLOCK = 4096, NEIGHBOURS = 7, NEIGHBOURS_OF_ENDS = 6 };
+enum {
+    SLOW = 16,
+    LONGEST = 100,
+    LOOK_AT_CLOCK = 4096,
+    BLOCK = 1 << 16,
+    NEIGHBOURS = 7,
+    NEIGHBOURS_OF_ENDS = 6
+};
 
 typedef struct link {
     double length;
@@ -83,6 +92,7 @@ typedef struct wishes {
     const int32_t *node;
     uint8_t *seen; /* [nb->n] entries of the list that can never be joined any more */
     fragments *f;
+    int32_t from, to; /* other entries, and fragments that end there, are not touched */
 } wishes;
 
 static inline int32_t named(const wishes *w, int32_t i)
@@ -90,44 +100,98 @@ static inline int32_t named(const wishes *w, int32_t i)
     return w->node ? w->node[i] : i;
 }
 
-/* The nearest node on the list that i can still be joined to, or -1. What cannot be joined once never can be:
- * a node inside a fragment stays there, and so does the other end of i's own. */
+static inline bool is_own(const wishes *w, int32_t i)
+{
+    return i >= w->from && i < w->to;
+}
+
+/* Does the fragment that has one end among the entries have this one there too? Blocks are of nodes without names. */
+static inline bool is_own_end(const wishes *w, int32_t v)
+{
+    return w->node || is_own(w, v);
+}
+
+/* The nearest node on the list that i can still be joined to, or -1; also one outside of [from, to), of which nothing
+ * is known. What cannot be joined once never can be: a node inside a fragment stays there, and so does the other end of
+ * i's own. */
 static int32_t wish(wishes *w, int32_t i)
 {
     const int32_t *list = inv_neighbours_of(w->nb, i);
     int32_t a = named(w, i);
     for (; w->seen[i] < w->nb->k && list[w->seen[i]] >= 0; w->seen[i]++) {
-        int32_t b = named(w, list[w->seen[i]]);
-        if (w->f->next[b][1] < 0 && w->f->other[a] != b) return list[w->seen[i]];
+        int32_t entry = list[w->seen[i]], b = named(w, entry);
+        if (!is_own(w, entry) || (w->f->next[b][1] < 0 && w->f->other[a] != b)) return entry;
     }
     return -1;
 }
 
+/* Joins i, or nodes near it first, until it is inside a fragment, has no wish left, or depends on nodes outside. */
+static void join_at(wishes *w, int32_t i)
+{
+    const fragments *f = w->f;
+    while (f->next[named(w, i)][1] < 0) {
+        int32_t a = i, b = wish(w, a);
+        for (int step = 0; b >= 0 && is_own(w, b) && step < LONGEST; step++) {
+            int32_t c = wish(w, b);
+            /* Where b does not list a, b's wish may be farther, or there may be none. */
+            if (c < 0 || c == a ||
+                inv_distance(w->p, named(w, b), named(w, c)) > inv_distance(w->p, named(w, a), named(w, b)))
+                break;
+            a = b;
+            b = c;
+        }
+        if (b < 0 || !is_own(w, b)) return;
+        if (!is_own_end(w, f->other[named(w, a)]) || !is_own_end(w, f->other[named(w, b)])) return;
+        join(w->f, named(w, a), named(w, b));
+    }
+}
+
+/* Blocks of nodes that follow each other, which are near each other: threads join what is inside of one. */
+typedef struct block_job {
+    const wishes *all;
+    const inv_limits *limits;
+    atomic_int next, joined;
+    atomic_bool stopped;
+} block_job;
+
+static void join_in_blocks(void *context, int member)
+{
+    block_job *job = context;
+    (void)member;
+    for (int32_t from; (from = atomic_fetch_add(&job->next, 1) * BLOCK) < job->all->to;) {
+        fragments f = *job->all->f;
+        wishes w = *job->all;
+        w.f = &f;
+        w.from = from;
+        w.to = w.to - from < BLOCK ? w.to : from + BLOCK;
+        for (int32_t i = w.from; i < w.to; i++) {
+            if (i % LOOK_AT_CLOCK == 0 && inv_limits_reached(job->limits)) job->stopped = true;
+            if (job->stopped) return;
+            join_at(&w, i);
+        }
+        atomic_fetch_add(&job->joined, job->all->f->count - f.count);
+    }
+}
+
 /* Joins fragments by the links of the lists, shortest first, without sorting them: a link that is the shortest
  * one left at both of its ends comes before all others there. From any node the wishes lead to such a link,
- * shorter from step to step. */
+ * shorter from step to step. Links inside of blocks come first, so that the result is the same for any number of
+ * threads. */
 static invit_status join_by_lists(const invit_instance *p, const inv_neighbours *nb, const int32_t *node,
                                   const inv_limits *limits, fragments *f, invit_error *err)
 {
     invit_status status = INVIT_OK;
-    wishes w = {.p = p, .nb = nb, .node = node, .seen = calloc((size_t)nb->n, 1), .f = f};
+    wishes w = {.p = p, .nb = nb, .node = node, .to = nb->n, .seen = calloc((size_t)nb->n, 1), .f = f};
     if (!w.seen) return inv_no_memory(err, (size_t)nb->n);
+    if (!node && nb->n >= 2 * BLOCK) {
+        block_job job = {.all = &w, .limits = limits};
+        inv_parallel(limits ? limits->threads : 1, join_in_blocks, &job);
+        if (job.stopped) INV_TRY(given_up(err));
+        f->count -= job.joined;
+    }
     for (int32_t i = 0; i < nb->n; i++) {
         if (i % LOOK_AT_CLOCK == 0 && inv_limits_reached(limits)) INV_TRY(given_up(err));
-        while (f->next[named(&w, i)][1] < 0) {
-            int32_t a = i, b = wish(&w, a);
-            if (b < 0) break;
-            for (int step = 0; step < LONGEST; step++) {
-                int32_t c = wish(&w, b);
-                /* Where b does not list a, b's wish may be farther, or there may be none. */
-                if (c < 0 || c == a ||
-                    inv_distance(p, named(&w, b), named(&w, c)) > inv_distance(p, named(&w, a), named(&w, b)))
-                    break;
-                a = b;
-                b = c;
-            }
-            join(f, named(&w, a), named(&w, b));
-        }
+        join_at(&w, i);
     }
 done:
     free(w.seen);

@@ -1,8 +1,8 @@
 /* Chained Lin-Kernighan in rounds. A round cuts the tour into pieces that fit the cache, at places that change from
  * round to round, by space and by stretches of the tour in turn (in the first round of a large tour each piece has a
- * population of its own); threads take piece after piece, and their results are joined. With a given number of kicks
- * no round looks at the clock, and the result depends on the seed alone (and on the number of threads where there are
- * too few nodes to keep all of them busy with pieces of the usual size). */
+ * population of its own); threads take piece after piece, those with most to gain first, and their results are joined.
+ * With a given number of kicks no round looks at the clock, and the result depends on the seed alone (and on the number
+ * of threads where there are too few nodes to keep all of them busy with pieces of the usual size). */
 #include "search/tsp_search.h"
 
 #include "base/cancel.h"
@@ -42,16 +42,23 @@ typedef struct worker {
     invit_status status;
 } worker;
 
+/* When a piece's turn comes, and what it may cost. */
+typedef struct turn {
+    int32_t piece;
+    double worth, per_node; /* how much there may be to gain in it                          */
+    double from, to;        /* its share of the round's time or kicks; the whole is 0 to 1 */
+} turn;
+
 typedef struct chain {
     inv_tsp_search *s;
     inv_pieces q;
     worker *workers;
     uint64_t round;
-    int64_t kicks;        /* of the round; 0: none, -1: by the clock      */
-    int32_t population;   /* in this round each piece, of so many nodes, has one; 0: none */
-    double until;         /* inv_now() when a round by the clock should end */
-    atomic_int next;      /* piece                                        */
-    _Atomic int64_t left; /* nodes in pieces not begun                    */
+    int64_t kicks;      /* of the round; 0: none, -1: by the clock      */
+    int32_t population; /* in this round each piece, of so many nodes, has one; 0: none */
+    double until;       /* inv_now() when a round by the clock should end */
+    turn *turns;        /* [q.count] the pieces, those with most to gain first */
+    atomic_int next;    /* turn                                         */
 } chain;
 
 #define CERTAIN 0.95 /* of what was gained in pieces, so much is left when cycles are joined */
@@ -148,16 +155,17 @@ static int64_t evolve_piece(chain *c, worker *w, int member, int64_t kicks, doub
     return s.kicks;
 }
 
-static void improve_piece(chain *c, worker *w, int member, int32_t i)
+static void improve_piece(chain *c, worker *w, int member, const turn *turn)
 {
     inv_pieces *q = &c->q;
     inv_lk *lk = &w->piece.lk;
-    int64_t nodes = q->begin[i + 1] - q->begin[i], left = atomic_fetch_sub(&c->left, nodes);
+    int32_t i = turn->piece;
     w->status = inv_piece_load(q, i, &w->piece, NULL);
     if (w->status != INVIT_OK || lk->n == 0) return;
     double before = lk->length, now = inv_now();
-    double until = now + (c->until - now) * c->s->o->threads * (double)nodes / (double)left;
-    if (until > c->until) until = c->until;
+    double of_the_rest = turn->to > turn->from ? (turn->to - turn->from) / (1 - turn->from) : 0;
+    double until = now + (c->until - now) * c->s->o->threads * of_the_rest;
+    if (!(until <= c->until)) until = c->until; /* also where that is never */
     bool over = inv_tsp_over(c->s);
     while (!over && !inv_lk_optimise(lk, LOOKS)) {
         atomic_store_explicit(&w->gain, w->finished + before - lk->length, memory_order_relaxed);
@@ -166,8 +174,9 @@ static void improve_piece(chain *c, worker *w, int member, int32_t i)
     }
     inv_rng rng;
     inv_rng_init(&rng, c->s->o->seed, c->round << 32 | (uint32_t)(i + 1));
-    int64_t n = q->p->n, share = -1;
-    if (c->kicks >= 0) share = c->kicks * q->begin[i + 1] / n - c->kicks * q->begin[i] / n;
+    int64_t share = -1;
+    if (c->kicks >= 0)
+        share = (int64_t)((double)c->kicks * turn->to) - (int64_t)((double)c->kicks * turn->from);
     if (!over && c->population) share -= evolve_piece(c, w, member, share, until, inv_rng_u64(&rng));
     if (!over && c->kicks < 0) kick_by_clock(c, w, member, before, until, &rng);
     if (!over && share > 0) kick(c, w, member, before, share, INFINITY, &rng);
@@ -183,8 +192,41 @@ static void improve_pieces(void *context, int member)
     while (w->status == INVIT_OK && !inv_tsp_over(c->s)) {
         int32_t i = atomic_fetch_add(&c->next, 1);
         if (i >= c->q.count) return;
-        improve_piece(c, w, member, i);
+        improve_piece(c, w, member, &c->turns[i]);
     }
+}
+
+static int by_worth(const void *x, const void *y)
+{
+    const turn *a = x, *b = y;
+    if (a->per_node != b->per_node) return a->per_node > b->per_node ? -1 : 1;
+    return (a->piece > b->piece) - (a->piece < b->piece);
+}
+
+/* What a kick gains is in proportion to the edges around it, and the less the more kicks there were before. So the worth
+ * of a piece is the geometric mean of its nodes and its length: it gets more time per node where edges are longer. The
+ * pieces with the longest ones come first. */
+static invit_status take_turns(chain *c, invit_error *err)
+{
+    const inv_pieces *q = &c->q;
+    double all = 0, before = 0;
+    free(c->turns);
+    c->turns = malloc((size_t)q->count * sizeof *c->turns);
+    if (!c->turns) return inv_no_memory(err, (size_t)q->count * sizeof *c->turns);
+    for (int32_t i = 0; i < q->count; i++) {
+        double worth = sqrt(q->kept[i] * fmax(q->length[i], 0));
+        c->turns[i] = (turn){i, worth, q->kept[i] > 0 ? worth / q->kept[i] : 0, 0, 0};
+        all += worth;
+    }
+    qsort(c->turns, (size_t)q->count, sizeof *c->turns, by_worth);
+    for (int32_t i = 0; i < q->count; i++) {
+        turn *t = &c->turns[i];
+        t->from = before;
+        /* Equal parts where all nodes of every piece are at one place. */
+        before = fmin(1, before + (all > 0 ? t->worth / all : 1.0 / q->count));
+        t->to = i + 1 < q->count ? before : 1;
+    }
+    return INVIT_OK;
 }
 
 /* Do populations come first, and in pieces of how many nodes? Without any limit there would be no end of the first
@@ -223,8 +265,8 @@ static invit_status run_round(chain *c, invit_error *err)
 {
     inv_tsp_search *s = c->s;
     int32_t n = s->p->n, cycles = 0;
+    INV_CHECK(take_turns(c, err));
     atomic_store(&c->next, 0);
-    atomic_store(&c->left, n);
     for (int i = 0; i < s->o->threads; i++) {
         c->workers[i].kicks = 0;
         c->workers[i].finished = 0;
@@ -324,6 +366,7 @@ invit_status inv_tsp_chain(inv_tsp_search *s, invit_error *err)
 done:
     for (int i = 0; i < s->o->threads; i++) inv_piece_destroy(&c.workers[i].piece);
     free(c.workers);
+    free(c.turns);
     inv_pieces_destroy(&c.q);
     return status;
 }

@@ -33,7 +33,8 @@ invit_status inv_pieces_create(const invit_instance *p, const inv_neighbours *nb
     q->look = malloc(n);
     q->begin = malloc((pieces + 1) * sizeof *q->begin);
     q->kept = malloc(pieces * sizeof *q->kept);
-    if (!q->link || !q->member || !q->slot || !q->look || !q->begin || !q->kept) {
+    q->length = malloc(pieces * sizeof *q->length);
+    if (!q->link || !q->member || !q->slot || !q->look || !q->begin || !q->kept || !q->length) {
         inv_pieces_destroy(q);
         return inv_no_memory(err, n * (sizeof *q->link + sizeof *q->member + sizeof *q->slot + 1));
     }
@@ -49,6 +50,7 @@ void inv_pieces_destroy(inv_pieces *q)
     free(q->look);
     free(q->begin);
     free(q->kept);
+    free(q->length);
     *q = (inv_pieces){0};
 }
 
@@ -70,7 +72,8 @@ typedef struct range {
 typedef struct cut_job {
     inv_pieces *q;
     const int32_t *order;
-    int32_t size;
+    int32_t size;  /* of a piece                      */
+    int32_t start; /* where the first stretch begins */
     uint64_t seed;
     range *part;     /* [parts] what threads cut, each as a whole */
     int32_t *middle; /* [parts] where split_parts splits them; -1: not at all */
@@ -210,11 +213,15 @@ static void arrange(const cut_job *job, int32_t i)
     for (int32_t j = 0; j < count; j++) own[j] = q->slot[own[j]];
     qsort(own, (size_t)count, sizeof *own, by_place);
     int32_t first = own[0], before = own[count - 1]; /* places: own[] is overwritten as we go */
+    double length = 0;
+    bool joined_before =
+        (before + 1 == n ? 0 : before + 1) == first && !is_fixed(q, job->order[first], job->order[before]);
     for (int32_t j = 0; j < count; j++) {
         int32_t at = own[j], after = j + 1 < count ? own[j + 1] : first, v = job->order[at];
-        bool joined = ((before + 1 == n ? 0 : before + 1) == at && !is_fixed(q, v, job->order[before])) ||
-                      ((at + 1 == n ? 0 : at + 1) == after && !is_fixed(q, v, job->order[after]));
-        before = at;
+        bool joined_after = (at + 1 == n ? 0 : at + 1) == after && !is_fixed(q, v, job->order[after]);
+        bool joined = joined_before || joined_after;
+        if (joined_after) length += inv_distance(q->p, v, job->order[after]);
+        joined_before = joined_after;
         if (joined && count >= INV_PIECE_LEAST) {
             q->slot[v] = q->begin[i] + kept;
             own[kept++] = v;
@@ -225,8 +232,10 @@ static void arrange(const cut_job *job, int32_t i)
     if (kept < INV_PIECE_LEAST) {
         for (int32_t j = 0; j < kept; j++) q->slot[own[j]] = -1;
         kept = 0;
+        length = 0;
     }
     q->kept[i] = kept;
+    q->length[i] = length;
 }
 
 static void arrange_pieces(void *context, int member)
@@ -270,18 +279,26 @@ void inv_pieces_cut(inv_pieces *q, const int32_t *order, int32_t size, uint64_t 
     inv_parallel(q->count < 4 ? 1 : q->threads, arrange_pieces, &job);
 }
 
+/* Nodes in the order of the tour, from a place on it on. */
+static void list_along(void *context, size_t from, size_t to)
+{
+    cut_job *job = context;
+    size_t n = (size_t)job->q->p->n;
+    for (size_t i = from; i < to; i++) {
+        size_t at = i + (size_t)job->start;
+        if (at >= n) at -= n;
+        job->q->member[i] = job->order[at];
+        job->q->slot[job->order[at]] = (int32_t)at;
+    }
+}
+
 void inv_pieces_cut_along(inv_pieces *q, const int32_t *order, int32_t size, uint64_t seed)
 {
     int32_t n = q->p->n, count = n / size > 0 ? n / size : 1;
-    cut_job job = {.q = q, .order = order};
     inv_rng rng;
     inv_rng_init(&rng, seed, 0);
-    int32_t at = (int32_t)inv_rng_below(&rng, (uint32_t)n);
-    for (int32_t i = 0; i < n; i++) {
-        q->member[i] = order[at];
-        q->slot[order[at]] = at;
-        at = at + 1 == n ? 0 : at + 1;
-    }
+    cut_job job = {.q = q, .order = order, .start = (int32_t)inv_rng_below(&rng, (uint32_t)n)};
+    inv_parallel_blocks(q->threads, (size_t)n, list_along, &job);
     for (int32_t i = 0; i <= count; i++) q->begin[i] = (int32_t)((int64_t)n * i / count);
     q->count = count;
     inv_parallel(count < 4 ? 1 : q->threads, arrange_pieces, &job);

@@ -30,6 +30,7 @@ typedef struct inv_pieces {
     int32_t count;      /* pieces                                                                        */
     int32_t *begin;     /* [count + 1] where each piece begins in member                                 */
     int32_t *kept;      /* [count] nodes of it that are not left out                                     */
+    double *length;     /* [count] the length of its edges that may change                               */
 } inv_pieces;
 
 invit_status inv_pieces_create(const invit_instance *p, const inv_neighbours *nb, int threads, int32_t least,

@@ -242,6 +242,9 @@ invit_status inv_job_take(inv_comm *c, int from, inv_job_result *result, int64_t
     return b.failed ? lost(err) : INVIT_OK;
 }
 
+/* Seconds: of a job that arrived when its time was over. */
+#define SHORTEST 1e-3
+
 /* ---- doing it ------------------------------------------------------------------------------------------ */
 
 static invit_status improve(const inv_job *job, int threads, const invit_control *control,
@@ -269,7 +272,7 @@ static invit_status solve(const inv_job *job, int threads, const invit_model *mo
     inv_solve_options o = inv_solve_defaults();
     o.construct = job->construct;
     o.start = job->start;
-    o.seconds = job->seconds;
+    o.seconds = fmax(job->seconds, SHORTEST); /* less than nothing would be the default limit, and 0 none */
     o.iterations = job->iterations;
     o.threads = threads;
     o.seed = job->seed;

@@ -3,12 +3,14 @@
 
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "invit_lab.h"
 #include "problem/metric.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -57,12 +59,11 @@ uint64_t inv_spread_seed(const inv_spread *s, int round, int rank)
     return inv_nth_seed(s->o.seed, (uint64_t)(round * s->ranks + rank));
 }
 
-/* Until a rank has answered; false when it is lost. */
-static bool wait_for(inv_spread *s, int rank, double until)
+/* Until a rank has answered; false when it is lost, that is has not by `late` or after a cancellation. */
+static bool wait_for(inv_spread *s, int rank, double late)
 {
     const struct timespec nap = {.tv_nsec = 1000000};
-    double cancelled_at = INFINITY, begun = inv_now();
-    double late = until + LATE_SECONDS + LATE_SHARE * (until - begun);
+    double cancelled_at = INFINITY;
     while (!inv_comm_arrived(s->comm, rank)) {
         double now = inv_now();
         if (cancelled_at == INFINITY && inv_cancelled(s->o.control)) cancelled_at = now;
@@ -99,20 +100,28 @@ invit_status inv_spread_round(inv_spread *s, inv_make_job make,
                               inv_job_result *results, invit_error *err)
 {
     inv_job job = {0};
-    double until = inv_now();
-    INV_CHECK(send_jobs(s, make, context, &until, err));
-    invit_status status = meanwhile ? meanwhile(context, err) : INVIT_OK;
+    double begun = inv_now(), until = begun;
+    invit_status status = send_jobs(s, make, context, &until, err);
+    if (status != INVIT_OK) { /* some have a job, some have none */
+        s->lost = true;
+        return status;
+    }
+    double late = until + LATE_SECONDS + LATE_SHARE * (until - begun);
+    if (meanwhile) status = meanwhile(context, err);
     if (status == INVIT_OK) status = make(context, 0, &job, err);
     s->own_first = NAN;
     if (status == INVIT_OK) inv_job_do(&job, s->o.threads, s->model, &s->control, &results[0]);
     inv_job_clear(&job);
     /* Answers are taken even when something failed here, so that the ranks stay in step. */
     for (int rank = 1; rank < s->ranks; rank++) {
-        if (s->lost || !wait_for(s, rank, until)) {
+        if (s->lost || !wait_for(s, rank, late)) {
             s->lost = true;
             continue;
         }
-        INV_CHECK(inv_job_take(s->comm, rank, &results[rank], &s->bytes, err));
+        invit_status taken = inv_job_take(s->comm, rank, &results[rank], &s->bytes, err);
+        if (taken == INVIT_OK) continue;
+        s->lost = true;
+        status = taken;
     }
     INV_CHECK(status);
     s->rounds++;
@@ -232,8 +241,23 @@ static bool in_pieces(const inv_spread *s)
                                       : n >= ROUTES_PIECE * ranks;
 }
 
+/* What rank 0 holds of an instance that is worked on in pieces, measured at the peak, besides its own piece. Islands
+ * look for themselves. */
+enum { TOUR_BYTES_PER_NODE = 75, TOUR_PIECE_BYTES_PER_NODE = 110, ROUTES_BYTES_PER_NODE = 260 };
+
+static invit_status check_memory(const inv_spread *s, invit_error *err)
+{
+    char what[64];
+    int64_t n = s->p->n, bytes = ROUTES_BYTES_PER_NODE * n;
+    if (s->p->problem == INVIT_TSP)
+        bytes = TOUR_BYTES_PER_NODE * n + TOUR_PIECE_BYTES_PER_NODE * n / s->ranks;
+    snprintf(what, sizeof what, "solving %d nodes with %d ranks", (int)n, s->ranks);
+    return inv_memory_expect(bytes, what, err);
+}
+
 static invit_status spread(inv_spread *s, invit_error *err)
 {
+    if (in_pieces(s)) INV_CHECK(check_memory(s, err));
     if (s->o.control) s->control = *s->o.control;
     if (s->control.progress) s->control.progress = pass_on_progress, s->control.user = s;
     if (s->o.start) {
@@ -269,10 +293,13 @@ invit_status invit_ranks_solve(invit_ranks *ranks, const invit_instance *instanc
     ranks->lost |= s.lost;
     ranks->bytes += s.bytes;
     ranks->rounds += s.rounds;
-    if (status == INVIT_OK && !s.best) /* stopped before anyone had one: what a stop gives a single process */
-        status = invit_solve(instance, model, options, solution, err);
-    else if (status == INVIT_OK)
+    if (status == INVIT_OK && !s.best) {
+        /* Stopped before anyone had one: what a stop gives a single process, in what is left of the time. */
+        o.elapsed += inv_now() - s.began;
+        status = inv_solve(instance, model, &o, solution, NULL, err);
+    } else if (status == INVIT_OK) {
         status = hand_over(&s, solution, err);
+    }
     invit_solution_destroy(s.best);
     return status;
 }
@@ -283,14 +310,17 @@ invit_status invit_ranks_serve(invit_ranks *ranks, int threads, const invit_cont
     for (;;) {
         inv_job job;
         inv_job_result result;
+        ranks->lost = true; /* for rank 0, unless it gets its answer */
         INV_CHECK(inv_job_receive(ranks->comm, 0, &job, err));
-        if (job.kind == INV_JOB_END) return INVIT_OK;
+        if (job.kind == INV_JOB_END) break;
         inv_job_do(&job, inv_threads(threads), NULL, control, &result);
         invit_status status = inv_job_answer(ranks->comm, &result, err);
         invit_solution_destroy(result.solution);
         inv_job_clear(&job);
         INV_CHECK(status);
     }
+    ranks->lost = false;
+    return INVIT_OK;
 }
 
 invit_status invit_ranks_join(invit_ranks **out, invit_error *err)

@@ -49,3 +49,8 @@ invit_status invit_instance_read_matrix(invit_instance *p, const char *name, con
 {
     return inv_instance_read_matrix(p, name, path, err);
 }
+
+void invit_reader_set_threads(invit_reader *reader, int threads)
+{
+    inv_reader_set_threads(reader, threads);
+}
