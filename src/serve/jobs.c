@@ -51,17 +51,6 @@ bool job_pool_forget_oldest(job_pool *pool)
 
 /* ---- whose turn it is ---------------------------------------------------------------------------------- */
 
-static turn *turn_of(job_pool *pool, uint64_t client)
-{
-    turn *oldest = &pool->turns[0];
-    for (int i = 0; i < CLIENTS; i++) {
-        if (pool->turns[i].last && pool->turns[i].client == client) return &pool->turns[i];
-        if (pool->turns[i].last < oldest->last) oldest = &pool->turns[i];
-    }
-    *oldest = (turn){.client = client};
-    return oldest;
-}
-
 /* A job that somebody waits for, of the client whose last turn is longest ago, the oldest of these. */
 static job *next_locked(job_pool *pool)
 {
@@ -70,7 +59,7 @@ static job *next_locked(job_pool *pool)
         if (j->state != JOB_QUEUED) continue;
         if (best && j->abandoned && !best->abandoned) continue;
         if (!best || (best->abandoned && !j->abandoned) ||
-            turn_of(pool, j->request.client)->last <= turn_of(pool, best->request.client)->last)
+            turns_last(&pool->turns, j->request.client) <= turns_last(&pool->turns, best->request.client))
             best = j;
     }
     return best;
@@ -110,7 +99,7 @@ static void *work(void *p)
         j->state = JOB_RUNNING;
         j->started = inv_now();
         j->references++;
-        turn_of(pool, j->request.client)->last = ++pool->starts;
+        turns_take(&pool->turns, j->request.client);
         pool->counts.queued--;
         pool->counts.running++;
         pthread_mutex_unlock(&pool->lock);

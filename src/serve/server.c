@@ -1,5 +1,6 @@
 /* The server from its start to its end. */
 #include "base/cancel.h"
+#include "base/clock.h"
 #include "serve/memory.h"
 #include "serve/calls.h"
 
@@ -162,18 +163,17 @@ static void look_after(server *s)
 }
 
 /* Nobody new is let in, every job ends with what it has, and those who are here get their answers and last events,
- * for as long as --drain says. Then whoever is left is dropped. */
+ * for as long as --drain says. Then whoever is left is dropped: what waits for a thread is not begun any more. */
 static void drain(server *s, struct MHD_Daemon *daemon)
 {
-    double waited = 0;
+    double until = inv_now() + s->options->drain;
     s->stopping = true;
     MHD_socket listening = MHD_quiesce_daemon(daemon);
     if (listening != MHD_INVALID_SOCKET) close(listening);
     job_pool_stop_taking(s->pool);
-    for (; s->requests > 0 && waited < s->options->drain; waited += 0.05) look_after(s);
+    while (s->requests > 0 && inv_now() < until) look_after(s);
     connections_leave_all(&s->connections);
-    task_pool_destroy(s->tasks); /* their connections are suspended until they have ended */
-    s->tasks = NULL;
+    task_pool_stop(s->tasks); /* connections are suspended until their work has ended */
     MHD_stop_daemon(daemon);
 }
 
