@@ -1,6 +1,7 @@
 /* The server from its start to its end. */
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "base/outfile.h"
 #include "serve/memory.h"
 #include "serve/calls.h"
 
@@ -132,6 +133,7 @@ static invit_status open_log(server *s, invit_error *err)
 {
     const char *path = s->options->log;
     if (!path) return INVIT_OK;
+    INV_CHECK(inv_outfile_check_link(path, err));
     s->log = strcmp(path, "-") == 0 ? stderr : fopen(path, "a");
     if (!s->log) return refuse(err, INVIT_ERR_IO, "%s: cannot write the log: %s", path, strerror(errno));
     return INVIT_OK;
