@@ -78,6 +78,75 @@ static void the_end_does_not_wait_for_what_was_not_begun(void **state)
     assert_true(answered < MANY / 2);
 }
 
+/* ---- memory -------------------------------------------------------------------------------------------- */
+
+static long used_by(const fixture *f)
+{
+    char *metrics = ask(f, "GET", "/v1/metrics", JSON, ""), *at = strstr(metrics, "\ninvit_memory_bytes ");
+    assert_non_null(at);
+    long used = atol(at + 20);
+    free(metrics);
+    return used;
+}
+
+static char *matrix_body(int n)
+{
+    char *body = malloc(64 + (size_t)n * (2 * (size_t)n + 2)),
+         *at = body + sprintf(body, "{\"time\":0,\"rollouts\":1,\"instance\":{\"distances\":[");
+    for (int i = 0; i < n; i++) {
+        at += sprintf(at, i ? ",[1" : "[1");
+        for (int j = 1; j < n; j++) at += sprintf(at, ",1");
+        *at++ = ']';
+    }
+    strcpy(at, "]}}");
+    return body;
+}
+
+/* Jobs that are kept with their matrices are within the budget: the oldest make room. */
+static void matrices_count(void **state)
+{
+    (void)state;
+    enum { NODES = 600 };
+    serve_options o = defaults();
+    o.memory = 64 << 20;
+    fixture *f = start(&o);
+    char *body = matrix_body(NODES), id[33], *answer = ask(f, "POST", "/v1/jobs", JSON, body);
+    assert_int_equal(status_of(answer), 202);
+    get_id(answer, id);
+    free(answer);
+    for (char path[80];; nap(0.05)) {
+        snprintf(path, sizeof path, "/v1/jobs/%s", id);
+        answer = ask(f, "GET", path, JSON, "");
+        bool done = strstr(answer, "\"state\":\"done\"") != NULL;
+        free(answer);
+        if (done) break;
+    }
+    assert_true(used_by(f) > 8L * NODES * NODES);
+    free(body);
+    finish(f);
+}
+
+/* The sanitizers' allocators keep what is freed on purpose. */
+static void memory_goes_back_to_the_system(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip();
+#endif
+    serve_options o = defaults();
+    fixture *f = start(&o);
+    enum { TIMES = 1500000 };
+    char *body = malloc(6 * TIMES + 64), *at = body + sprintf(body, "{\"instance\":[");
+    for (int i = 0; i < TIMES; i++, at += 4) memcpy(at, "\"a\",", 4);
+    strcpy(at, "0]}");
+    long before = resident();
+    expect(f, "POST", "/v1/jobs", JSON, body, 422, "must be a JSON object");
+    for (double until = now() + 20; resident() - before > (24 << 20) && now() < until;) nap(0.1);
+    assert_true(resident() - before < (24 << 20));
+    free(body);
+    finish(f);
+}
+
 /* A body that is refused ends its connection: who has no token cannot send one after the other. */
 static void an_unwanted_body_is_the_last(void **state)
 {
@@ -111,6 +180,8 @@ int main(void)
         cmocka_unit_test(work_for_clients_takes_turns),
         cmocka_unit_test(work_for_clients_that_left_is_not_begun),
         cmocka_unit_test(the_end_does_not_wait_for_what_was_not_begun),
+        cmocka_unit_test(matrices_count),
+        cmocka_unit_test(memory_goes_back_to_the_system),
         cmocka_unit_test(an_unwanted_body_is_the_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

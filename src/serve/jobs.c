@@ -215,6 +215,16 @@ static const char *full_locked(const job_pool *pool, uint64_t client)
     return own < share ? NULL : "your share of the queue is full; try again later";
 }
 
+/* Of a job that waits, runs or is kept. */
+static int64_t bytes_of(const invit_instance *p)
+{
+    int64_t n = invit_instance_nodes(p), matrices = 0;
+    matrices += invit_instance_array(p, "distances") != NULL;
+    matrices += invit_instance_array(p, "durations") != NULL;
+    return n * (PER_NODE + matrices * n * (int64_t)sizeof(double)) +
+           (int64_t)invit_instance_get(p, "table_bytes");
+}
+
 invit_status job_submit(job_pool *pool, job_request *request, job **out, invit_error *err)
 {
     *out = NULL;
@@ -225,8 +235,7 @@ invit_status job_submit(job_pool *pool, job_request *request, job **out, invit_e
         if (err) snprintf(err->message, sizeof err->message, "the system gave no random numbers");
         return INVIT_ERR_IO;
     }
-    int64_t bytes = PER_NODE * invit_instance_nodes(request->instance) +
-                    (int64_t)invit_instance_get(request->instance, "table_bytes");
+    int64_t bytes = bytes_of(request->instance);
     bool room = budget_take(pool->budget, bytes);
     while (!room && job_pool_forget_oldest(pool)) room = budget_take(pool->budget, bytes);
     j->pool = pool;

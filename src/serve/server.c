@@ -157,9 +157,24 @@ static struct MHD_Daemon *listen_on(server *s, const struct sockaddr_storage *ad
 
 /* ---- running and stopping ------------------------------------------------------------------------------ */
 
+/* Parsed JSON is many small blocks, which glibc keeps when they are freed. */
+static void return_memory(server *s)
+{
+    enum { WORTHWHILE = 32 << 20 };
+    int64_t used = s->budget.used;
+    if (used > s->most_used) s->most_used = used;
+    if (s->most_used - used < WORTHWHILE || inv_now() < s->returned + 1) return;
+    s->most_used = used;
+    s->returned = inv_now();
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 static void look_after(server *s)
 {
     nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    return_memory(s);
     job_pool_look_after(s->pool);
     connections_look_after(&s->connections);
 }
