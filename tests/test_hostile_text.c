@@ -76,15 +76,8 @@ static void models_are_described_without_escapes(void **state)
 static void formulas_are_told_from_numbers(void **state)
 {
     (void)state;
-    static const char *const formula[] = {"=1",
-                                          "@x",
-                                          "+x",
-                                          "-x()",
-                                          " =1",
-                                          "\t=1",
-                                          "\xef\xbc\x9d"
-                                          "1",
-                                          "\xef\xbc\xa0x"},
+    static const char *const formula[] = {"=1",           "@x", "+x", "-x()", " =1", "\t=1", "\357\274\2351",
+                                          "\357\274\240x"},
                              *const other[] = {"",    "-",   "-1.5", "+49 (0)89/123-456", "a=1", "'=1",
                                                "- 3", "1e5", "x@y"};
     for (size_t i = 0; i < sizeof formula / sizeof *formula; i++)
