@@ -127,10 +127,19 @@ static void matrices_count(void **state)
 }
 
 /* The sanitizers' allocators keep what is freed on purpose. */
+#ifdef __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define KEEPS_MEMORY
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define KEEPS_MEMORY
+#endif
+
 static void memory_goes_back_to_the_system(void **state)
 {
     (void)state;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef KEEPS_MEMORY
     skip();
 #endif
     serve_options o = defaults();
