@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #define UNUSED __attribute__((unused)) /* not every test needs all of this */
+#define JSON   "application/json"
 
 typedef struct fixture {
     serve_options options;
@@ -38,6 +39,13 @@ UNUSED static void nap(double seconds)
               NULL);
 }
 
+UNUSED static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 UNUSED static void ready(void *user, int port)
 {
     ((fixture *)user)->port = port;
@@ -49,6 +57,14 @@ UNUSED static void *run(void *p)
     f->status = serve_run(&f->options, &f->stop, ready, f, &f->err);
     if (!f->port) f->port = -1;
     return NULL;
+}
+
+UNUSED static serve_options defaults(void)
+{
+    serve_options o;
+    serve_options_init(&o);
+    o.threads = 1;
+    return o;
 }
 
 UNUSED static fixture *start(const serve_options *o)
@@ -89,6 +105,22 @@ UNUSED static int open_socket_from(const fixture *f, const char *from)
 UNUSED static int open_socket(const fixture *f)
 {
     return open_socket_from(f, NULL);
+}
+
+/* Sends a request from that address, if it is not NULL; what comes is for the caller. */
+UNUSED static int begin(const fixture *f, const char *from, const char *method, const char *path,
+                        const char *body)
+{
+    size_t room = strlen(body) + 256;
+    char *text = malloc(room);
+    int s = open_socket_from(f, from),
+        n = snprintf(text, room,
+                     "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                     "Content-Type: " JSON "\r\nContent-Length: %zu\r\n\r\n%s",
+                     method, path, strlen(body), body);
+    assert_true(send(s, text, (size_t)n, MSG_NOSIGNAL) == n);
+    free(text);
+    return s;
 }
 
 /* Sends bytes and returns all that comes back until the server closes; to be freed. */
@@ -142,8 +174,6 @@ UNUSED static void expect(const fixture *f, const char *method, const char *path
         fail_msg("%s %s gave:\n%.600s\ninstead of %d with \"%s\"", method, path, answer, status, words);
     free(answer);
 }
-
-#define JSON "application/json"
 
 UNUSED static void get_id(const char *answer, char id[33])
 {

@@ -253,6 +253,30 @@ static void a_link_to_nothing_is_refused(void **state)
     assert_int_equal(entries(), 1);
 }
 
+/* Only root can make a link in another user's name. */
+static void a_link_of_another_user_is_refused(void **state)
+{
+    (void)state;
+    inv_outfile *f;
+    invit_error err;
+    char target[512];
+    if (geteuid() != 0) skip();
+    appears_only_when_closed(state);
+    strcpy(target, in_directory("a"));
+    assert_int_equal(symlink(target, in_directory("link")), 0);
+    assert_int_equal(lchown(in_directory("link"), 65534, 65534), 0);
+    assert_int_equal(inv_outfile_open(in_directory("link"), &f, &err), INVIT_ERR_IO);
+    assert_non_null(strstr(err.message, "another user"));
+    assert_int_equal(mkdir(in_directory("folder"), 0777), 0);
+    strcpy(target, in_directory("folder"));
+    assert_int_equal(symlink(target, in_directory("lists")), 0);
+    assert_int_equal(lchown(in_directory("lists"), 65534, 65534), 0);
+    assert_int_equal(inv_outfile_check_link(in_directory("lists/"), &err), INVIT_ERR_IO);
+    assert_int_equal(inv_outfile_check_link(in_directory("folder/"), &err), INVIT_OK);
+    assert_int_equal(rmdir(in_directory("folder")), 0);
+    assert_int_equal(inv_outfile_check_link("/dev/stdout", &err), INVIT_OK); /* root's, or one's own */
+}
+
 /* Root may write everything, so somebody else tries, in a folder that everybody may write to. */
 static void a_protected_file_is_not_replaced(void **state)
 {
@@ -293,6 +317,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_DIRECTORY(a_killed_process_leaves_nothing),
         WITH_DIRECTORY(a_link_to_nothing_is_refused),
+        WITH_DIRECTORY(a_link_of_another_user_is_refused),
         WITH_DIRECTORY(appears_only_when_closed),
         WITH_DIRECTORY(abandoned_output_leaves_the_old_file),
         WITH_DIRECTORY(links_and_modes_survive),

@@ -4,21 +4,6 @@
 #include <ctype.h>
 #include <math.h>
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static serve_options defaults(void)
-{
-    serve_options o;
-    serve_options_init(&o);
-    o.threads = 1;
-    return o;
-}
-
 static void *body_of(int nodes, double seconds, const char *more)
 {
     size_t room = 64 + strlen(more) + 32 * (size_t)nodes, n = 0;
@@ -28,20 +13,6 @@ static void *body_of(int nodes, double seconds, const char *more)
         n += (size_t)snprintf(body + n, room - n, ",[%d,%d]", i * 7919 % 1009, (int)(i * 104729L % 997));
     snprintf(body + n, room - n, "]}}");
     return body;
-}
-
-static int begin(const fixture *f, const char *from, const char *method, const char *path, const char *body)
-{
-    size_t room = strlen(body) + 256;
-    char *text = malloc(room);
-    int s = open_socket_from(f, from),
-        n = snprintf(text, room,
-                     "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
-                     "Content-Type: " JSON "\r\nContent-Length: %zu\r\n\r\n%s",
-                     method, path, strlen(body), body);
-    assert_true(send(s, text, (size_t)n, MSG_NOSIGNAL) == n);
-    free(text);
-    return s;
 }
 
 static char *submit(const fixture *f, const char *from, double seconds, char id[33])

@@ -1,6 +1,8 @@
 /* The server on whole problems: plans that go on, tables, what was parsed. */
 #include "serve_client.h"
 
+#include "serve/requests.h"
+
 #define FOUR                                                                                                 \
     "\"instance\":{\"coords\":[[0,0],[1,0],[2,0],[0,1],[0,2]],\"demands\":[0,1,1,1,1],\"capacity\":2}"
 
@@ -127,12 +129,28 @@ static void what_was_parsed_is_the_whole_problem(void **state)
            200, "\"routes\":[[2,3],[1]]");
 }
 
+/* The page without a server asks for files with whatever its caller gave it. */
+static void nothing_is_not_written(void **state)
+{
+    (void)state;
+    static const double xy[] = {0, 0, 1, 0, 1, 1};
+    invit_instance *p;
+    invit_error err = {.message = ""};
+    char *text = NULL;
+    size_t length = 0;
+    assert_int_equal(invit_instance_create_tsp(xy, 3, INVIT_EXACT, &p, &err), INVIT_OK);
+    assert_int_equal(request_write(p, NULL, "csv", 0, &text, &length, &err), INVIT_ERR_INPUT);
+    assert_non_null(strstr(err.message, "no routes"));
+    invit_instance_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(goes_on_from_routes),
         cmocka_unit_test(a_table_comes_through_whole),
         cmocka_unit_test(what_was_parsed_is_the_whole_problem),
+        cmocka_unit_test(nothing_is_not_written),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -49,7 +49,9 @@ size_t inv_json_piece(const char **at, char piece[INV_JSON_PIECE])
     if (c == '"' || c == '\\') return (size_t)snprintf(piece, INV_JSON_PIECE, "\\%c", c);
     if (c == '\n') return (size_t)snprintf(piece, INV_JSON_PIECE, "\\n");
     if (c == '\t') return (size_t)snprintf(piece, INV_JSON_PIECE, "\\t");
-    if (c < 0x20) return (size_t)snprintf(piece, INV_JSON_PIECE, "\\u%04x", c);
+    if (c == 0xc2 && length == 2 && (unsigned char)from[1] < 0xa0) /* control characters of terminals */
+        return (size_t)snprintf(piece, INV_JSON_PIECE, "\\u%04x", (unsigned char)from[1]);
+    if (c < 0x20 || c == 0x7f) return (size_t)snprintf(piece, INV_JSON_PIECE, "\\u%04x", c);
     if (!length) return (size_t)snprintf(piece, INV_JSON_PIECE, "\\ufffd"); /* Latin-1, for example */
     memcpy(piece, from, (size_t)length);
     return (size_t)length;

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -143,6 +144,17 @@ static invit_status give_name(inv_outfile *f, invit_error *err)
     return fail(f, "put in place", code, err);
 }
 
+invit_status inv_outfile_check_link(const char *path, invit_error *err)
+{
+    struct stat info;
+    char name[PATH_MAX];
+    size_t n = (size_t)snprintf(name, sizeof name, "%s", path);
+    while (n > 1 && n < sizeof name && name[n - 1] == '/') name[--n] = 0; /* or the link is followed */
+    if (lstat(name, &info) != 0 || !S_ISLNK(info.st_mode) || info.st_uid == geteuid() || info.st_uid == 0)
+        return INVIT_OK;
+    return inv_fail(err, INVIT_ERR_IO, "%s: is a symbolic link that another user has made", path);
+}
+
 /* Where a path leads: what exists there must be writable, and a link must lead somewhere. */
 static invit_status resolve(inv_outfile *f, const char *path, bool exists, invit_error *err)
 {
@@ -165,6 +177,7 @@ invit_status inv_outfile_open(const char *path, inv_outfile **out, invit_error *
     f->fd = -1;
     f->path = strdup(standard ? "standard output" : path);
     if (!f->path) INV_TRY(inv_no_memory(err, strlen(path)));
+    if (!standard) INV_TRY(inv_outfile_check_link(path, err));
     if (standard) {
         f->fd = STDOUT_FILENO;
     } else if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {

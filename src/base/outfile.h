@@ -7,8 +7,11 @@
 
 typedef struct inv_outfile inv_outfile;
 
-/* The directory must exist. A file that is there must be writable; a symbolic link is followed, and one to a file that
- * does not exist is refused. A process that is killed leaves nothing behind where the file system has files without
+/* Another user may have put a symbolic link where this one's file will be written: refused, unless it is root's. */
+invit_status inv_outfile_check_link(const char *path, invit_error *err);
+
+/* The directory must exist. A file that is there must be writable; a symbolic link of one's own is followed, and one to a
+ * file that does not exist is refused. A process that is killed leaves nothing behind where the file system has files without
  * names (Linux's O_TMPFILE), else a NAME.partial-PID-N that the next write of NAME removes. The error names the path. */
 invit_status inv_outfile_open(const char *path, inv_outfile **out, invit_error *err);
 

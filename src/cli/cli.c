@@ -1,5 +1,7 @@
 #include "cli/cli.h"
 
+#include "base/error.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,12 +11,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Names of files and arguments may hold control characters, which must not reach the terminal. */
 static void print_message(const char *kind, const char *format, va_list args)
 {
+    char text[4096];
+    vsnprintf(text, sizeof text, format, args);
+    inv_tame(text);
     fflush(stdout);
-    fprintf(stderr, "invit: %s", kind);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    fprintf(stderr, "invit: %s%s\n", kind, text);
+}
+
+void cli_print_text(const char *text)
+{
+    for (; *text; text++) {
+        char pair[3] = {text[0], text[1], 0};
+        inv_tame(pair);
+        putchar(pair[0]);
+        if ((unsigned char)text[0] != 0xc2 || pair[1] == text[1]) continue;
+        putchar(pair[1]); /* a control character of two bytes */
+        text++;
+    }
 }
 
 int cli_fail(const char *format, ...)

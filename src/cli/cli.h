@@ -15,6 +15,8 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_INTERRUPTED = 130 };
  * `return cli_fail("...")`. */
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));      /* CLI_FAILED */
 int cli_bad_usage(const char *format, ...) __attribute__((format(printf, 1, 2))); /* CLI_USAGE  */
+/* Prints what may come from a file, or a name, on standard output: control characters become '?'. */
+void cli_print_text(const char *text);
 /* Whether that file can be written (NULL and "-": standard output), asked before hours of work; CLI_GO, or an
  * error said. A picture must end in .svg, .png or .pdf too. */
 int cli_check_output(const char *path);

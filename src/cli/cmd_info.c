@@ -96,18 +96,19 @@ static void print_origin(const char *metadata)
                *version = json_string_value(json_object_get(about, "version")),
                *steps = json_string_value(json_object_get(about, "steps")),
                *command = json_string_value(json_object_get(about, "command"));
-    if (run && version && steps && command)
-        printf("  trained     run %s, %s steps, invit %s\n  command     %s\n", run, steps, version, command);
-    else if (*metadata)
-        printf("  metadata    %s\n", metadata);
+    const char *training[] = {"  trained     run ", run,     ", ", steps, " steps, invit ", version,
+                              "\n  command     ",   command, "\n", NULL},
+               *other[] = {"  metadata    ", metadata, "\n", NULL}, **words = *metadata ? other : NULL;
+    if (run && version && steps && command) words = training;
+    for (int i = 0; words && words[i]; i++) cli_print_text(words[i]);
     json_decref(about);
 }
 
 static void print_text(const invit_model *model, const char *path, bool tensors)
 {
     invit_model_summary s = invit_model_describe(model);
-    printf("%s\n", path);
-    printf("  model       INViT-%dV for %s%s\n", s.views, inv_problem_title(s.problem),
+    cli_print_text(path);
+    printf("\n  model       INViT-%dV for %s%s\n", s.views, inv_problem_title(s.problem),
            s.invariant ? "" : ", without the invariant layer");
     printf("  views       action k = %d", s.view[0]);
     for (int i = 1; i < s.views; i++) printf("%s %d", i == 1 ? "; state k =" : ",", s.view[i]);

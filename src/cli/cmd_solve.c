@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/names.h"
 #include "base/options.h"
+#include "base/outfile.h"
 #include "cli/cli.h"
 #include "cli/method.h"
 #include "cli/outputs.h"
@@ -174,9 +175,11 @@ static int close_trace(session *s)
 static int check_outputs(session *s)
 {
     const solve_values *v = s->v;
+    invit_error err;
     int code = cli_check_differs(v->trace, s->path, "the instance");
     if (code == CLI_GO) code = cli_outputs_begin(&s->outputs, &v->output, v->summary, s->path, v->trace);
     if (code != CLI_GO || !v->trace) return code;
+    if (inv_outfile_check_link(v->trace, &err) != INVIT_OK) return cli_report(&err);
     s->trace = fopen(v->trace, "w");
     if (!s->trace) return cli_fail("%s: %s", v->trace, strerror(errno));
     write_trace(s, "seconds,length\n");

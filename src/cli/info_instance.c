@@ -113,8 +113,8 @@ static void print_text(const invit_instance *p, const char *path, invit_format f
     double load = sum_demands(p), capacity = invit_instance_get(p, "capacity");
     json_t *columns = columns_of(p), *name;
     size_t i;
-    printf("%s\n  problem     %s '%s', ", path, inv_problem_title(invit_instance_problem(p)),
-           invit_instance_name(p));
+    cli_print_text(path);
+    printf("\n  problem     %s '%s', ", inv_problem_title(invit_instance_problem(p)), invit_instance_name(p));
     if (cvrp)
         printf("%lld customers and a depot", n - 1);
     else

@@ -1,5 +1,6 @@
 #include "problem/stop_table.h"
 
+#include "base/formula.h"
 #include "base/number.h"
 #include "base/text.h"
 
@@ -100,18 +101,6 @@ const char *inv_stop_table_next(const char *cell)
 
 /* ---- writing ------------------------------------------------------------------------------------------- */
 
-/* Spreadsheets take what begins with these for a formula, and would run it. A number is none, and neither is what
- * consists of digits and their company only: a telephone number, +49 89 123-456. */
-static bool is_formula(const char *text)
-{
-    double number;
-    const char *after;
-    if (!*text || !strchr("=+-@", *text)) return false;
-    after = inv_parse_double(text, &number);
-    if (after && !*after) return false;
-    return *text == '=' || *text == '@' || text[strspn(text, "0123456789 +-/().,")];
-}
-
 static char separator_of(const inv_dialect *d)
 {
     return d->separator ? d->separator : ',';
@@ -123,7 +112,7 @@ void inv_put_cell(inv_outfile *f, const inv_dialect *d, const char *text)
     size_t n = strlen(text);
     bool quoted = strpbrk(text, special) || (n > 0 && (text[0] == ' ' || text[n - 1] == ' '));
     if (quoted) inv_outfile_puts(f, "\"");
-    if (is_formula(text)) inv_outfile_puts(f, "'");
+    if (inv_is_formula(text)) inv_outfile_puts(f, "'");
     for (; *text; text++) {
         if (*text == '"') inv_outfile_puts(f, "\"");
         inv_outfile_write(f, text, 1);

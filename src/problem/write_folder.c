@@ -70,6 +70,7 @@ invit_status inv_write_folder(const char *path, const invit_instance *p, const i
 {
     struct stat info;
     INV_CHECK(inv_check_nodes(p, s, err));
+    INV_CHECK(inv_outfile_check_link(path, err));
     if (mkdir(path, 0777) != 0 && errno != EEXIST)
         return inv_fail(err, INVIT_ERR_IO, "%s: cannot make the folder: %s", path, strerror(errno));
     if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))

@@ -141,7 +141,8 @@ enum MHD_Result serve_send(request *r)
     if (status == 401) MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
     if (status == 405) MHD_add_response_header(response, "Allow", r->allow);
     if (status == 503) MHD_add_response_header(response, "Retry-After", "5");
-    if (r->server->stopping) MHD_add_response_header(response, "Connection", "close");
+    bool unread = r->received > r->kept; /* once is enough of a body that is not wanted */
+    if (r->server->stopping || unread) MHD_add_response_header(response, "Connection", "close");
     r->server->answers[status / 100 % 6]++;
     connection_enter(&r->server->connections, r->from, CONNECTION_ANSWER, r->answer_bytes);
     enum MHD_Result result = MHD_queue_response(r->connection, status, response);

@@ -17,6 +17,8 @@ typedef struct server {
     const char *token; /* NULL: nobody is asked for one */
     char policy[600];  /* the Content-Security-Policy   */
     budget budget;
+    int64_t most_used; /* of the budget, since memory was last returned to the system */
+    double returned;   /* when that was                                               */
     connections connections;
     task_pool *tasks; /* NULL: the polling thread does everything itself (the fuzzer) */
     job_pool *pool;

@@ -216,6 +216,15 @@ static void leave(void *user)
     MHD_resume_connection(r->connection);
 }
 
+/* The client hung up before its work was begun. */
+static void leave_queue(void *user)
+{
+    request *r = user;
+    if (!task_pool_drop(r->server->tasks, &r->task)) return;
+    r->left = true;
+    MHD_resume_connection(r->connection);
+}
+
 static void work(void *user)
 {
     request *r = user;
@@ -267,12 +276,16 @@ static enum MHD_Result answer(request *r)
     r->called = true;
     if (r->heavy) {
         serve_suspend(r->connection);
-        connection_wait(&r->server->connections, r->from, NULL, NULL);
-        r->task = (task){.run = work, .user = r};
-        if (r->server->tasks)
-            task_pool_add(r->server->tasks, &r->task);
-        else
+        r->task = (task){.run = work, .user = r, .client = connection_client(r->from)};
+        if (!r->server->tasks) {
+            connection_wait(&r->server->connections, r->from, NULL, NULL);
             work(r);
+            return MHD_YES;
+        }
+        connection_wait(&r->server->connections, r->from, leave_queue, r);
+        if (task_pool_add(r->server->tasks, &r->task)) return MHD_YES;
+        serve_error(r, 503, "the server is stopping");
+        MHD_resume_connection(r->connection);
         return MHD_YES;
     }
     r->call(r);

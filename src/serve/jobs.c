@@ -51,17 +51,6 @@ bool job_pool_forget_oldest(job_pool *pool)
 
 /* ---- whose turn it is ---------------------------------------------------------------------------------- */
 
-static turn *turn_of(job_pool *pool, uint64_t client)
-{
-    turn *oldest = &pool->turns[0];
-    for (int i = 0; i < CLIENTS; i++) {
-        if (pool->turns[i].last && pool->turns[i].client == client) return &pool->turns[i];
-        if (pool->turns[i].last < oldest->last) oldest = &pool->turns[i];
-    }
-    *oldest = (turn){.client = client};
-    return oldest;
-}
-
 /* A job that somebody waits for, of the client whose last turn is longest ago, the oldest of these. */
 static job *next_locked(job_pool *pool)
 {
@@ -70,7 +59,7 @@ static job *next_locked(job_pool *pool)
         if (j->state != JOB_QUEUED) continue;
         if (best && j->abandoned && !best->abandoned) continue;
         if (!best || (best->abandoned && !j->abandoned) ||
-            turn_of(pool, j->request.client)->last <= turn_of(pool, best->request.client)->last)
+            turns_last(&pool->turns, j->request.client) <= turns_last(&pool->turns, best->request.client))
             best = j;
     }
     return best;
@@ -110,7 +99,7 @@ static void *work(void *p)
         j->state = JOB_RUNNING;
         j->started = inv_now();
         j->references++;
-        turn_of(pool, j->request.client)->last = ++pool->starts;
+        turns_take(&pool->turns, j->request.client);
         pool->counts.queued--;
         pool->counts.running++;
         pthread_mutex_unlock(&pool->lock);
@@ -226,6 +215,16 @@ static const char *full_locked(const job_pool *pool, uint64_t client)
     return own < share ? NULL : "your share of the queue is full; try again later";
 }
 
+/* Of a job that waits, runs or is kept. */
+static int64_t bytes_of(const invit_instance *p)
+{
+    int64_t n = invit_instance_nodes(p), matrices = 0;
+    matrices += invit_instance_array(p, "distances") != NULL;
+    matrices += invit_instance_array(p, "durations") != NULL;
+    return n * (PER_NODE + matrices * n * (int64_t)sizeof(double)) +
+           (int64_t)invit_instance_get(p, "table_bytes");
+}
+
 invit_status job_submit(job_pool *pool, job_request *request, job **out, invit_error *err)
 {
     *out = NULL;
@@ -236,8 +235,7 @@ invit_status job_submit(job_pool *pool, job_request *request, job **out, invit_e
         if (err) snprintf(err->message, sizeof err->message, "the system gave no random numbers");
         return INVIT_ERR_IO;
     }
-    int64_t bytes = PER_NODE * invit_instance_nodes(request->instance) +
-                    (int64_t)invit_instance_get(request->instance, "table_bytes");
+    int64_t bytes = bytes_of(request->instance);
     bool room = budget_take(pool->budget, bytes);
     while (!room && job_pool_forget_oldest(pool)) room = budget_take(pool->budget, bytes);
     j->pool = pool;

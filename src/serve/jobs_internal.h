@@ -4,6 +4,7 @@
 
 #include "serve/jobs.h"
 #include "serve/solve.h"
+#include "serve/turns.h"
 
 #include <pthread.h>
 
@@ -14,14 +15,6 @@ typedef struct waiter {
     void *user;
     size_t index;
 } waiter;
-
-/* When a client last got a worker, by the pool's count of starts. */
-typedef struct turn {
-    uint64_t client;
-    int64_t last;
-} turn;
-
-enum { CLIENTS = 64 }; /* whose turns are remembered */
 
 struct job_pool {
     const serve_options *options;
@@ -34,8 +27,7 @@ struct job_pool {
     pthread_t *thread;
     job_counts counts;
     solve_context *solver;
-    turn turns[CLIENTS];
-    int64_t starts;
+    turns turns; /* of clients at the workers */
 };
 
 struct job {

@@ -191,6 +191,7 @@ invit_status request_write(const invit_instance *p, const invit_solution *s, con
     invit_check_result found;
     invit_writer *w;
     snprintf(name, sizeof name, ".%s", ending);
+    if (!s) return refuse(err, "there are no routes to write: expected \"start\"");
     invit_status status = invit_check(p, s, &found, err);
     if (status == INVIT_OK) status = invit_writer_open_memory(text, length, &w, err);
     if (status != INVIT_OK) return status;

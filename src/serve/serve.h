@@ -6,6 +6,7 @@
  *   body.c         bodies and their JSON, within the budget (budget.h)
  *   answer.c       answers, made on any thread and sent by the polling one
  *   tasks.c        threads for what would hold up the polling one
+ *   turns.c        whose turn it is, at these threads and at the workers
  *   calls.c        what each call of the API does; download.c solutions as files
  *   requests.c     what the calls ask for, without HTTP; shared with the page that has no server (src/web)
  *   job.c          one job: its events and how it ends

@@ -1,5 +1,7 @@
 /* The server from its start to its end. */
 #include "base/cancel.h"
+#include "base/clock.h"
+#include "base/outfile.h"
 #include "serve/memory.h"
 #include "serve/calls.h"
 
@@ -131,6 +133,7 @@ static invit_status open_log(server *s, invit_error *err)
 {
     const char *path = s->options->log;
     if (!path) return INVIT_OK;
+    INV_CHECK(inv_outfile_check_link(path, err));
     s->log = strcmp(path, "-") == 0 ? stderr : fopen(path, "a");
     if (!s->log) return refuse(err, INVIT_ERR_IO, "%s: cannot write the log: %s", path, strerror(errno));
     return INVIT_OK;
@@ -154,26 +157,40 @@ static struct MHD_Daemon *listen_on(server *s, const struct sockaddr_storage *ad
 
 /* ---- running and stopping ------------------------------------------------------------------------------ */
 
+/* Parsed JSON is many small blocks, which glibc keeps when they are freed. */
+static void return_memory(server *s)
+{
+    enum { WORTHWHILE = 32 << 20 };
+    int64_t used = s->budget.used;
+    if (used > s->most_used) s->most_used = used;
+    if (s->most_used - used < WORTHWHILE || inv_now() < s->returned + 1) return;
+    s->most_used = used;
+    s->returned = inv_now();
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 static void look_after(server *s)
 {
     nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    return_memory(s);
     job_pool_look_after(s->pool);
     connections_look_after(&s->connections);
 }
 
 /* Nobody new is let in, every job ends with what it has, and those who are here get their answers and last events,
- * for as long as --drain says. Then whoever is left is dropped. */
+ * for as long as --drain says. Then whoever is left is dropped: what waits for a thread is not begun any more. */
 static void drain(server *s, struct MHD_Daemon *daemon)
 {
-    double waited = 0;
+    double until = inv_now() + s->options->drain;
     s->stopping = true;
     MHD_socket listening = MHD_quiesce_daemon(daemon);
     if (listening != MHD_INVALID_SOCKET) close(listening);
     job_pool_stop_taking(s->pool);
-    for (; s->requests > 0 && waited < s->options->drain; waited += 0.05) look_after(s);
+    while (s->requests > 0 && inv_now() < until) look_after(s);
     connections_leave_all(&s->connections);
-    task_pool_destroy(s->tasks); /* their connections are suspended until they have ended */
-    s->tasks = NULL;
+    task_pool_stop(s->tasks); /* connections are suspended until their work has ended */
     MHD_stop_daemon(daemon);
 }
 

@@ -2,6 +2,7 @@
  * called by worker.js. Every call takes and gives JSON texts in the API's words, and keeps nothing but the models. */
 #include "serve/solve.h"
 #include "base/json_text.h"
+#include "serve/memory.h"
 #include "serve/wire.h"
 
 #include <emscripten.h>
@@ -50,7 +51,7 @@ void job_add_event(job *j, const char *name, json_t *data)
 {
     size_t digits = strcmp(name, "steps") == 0 ? 9 : 17;
     char *text = data ? inv_json_text(data, JSON_COMPACT | JSON_REAL_PRECISION(digits)) : NULL;
-    if (text) {
+    if (text && !memory_failed()) {
         j->told += strlen(text);
         tell(name, text);
     }
@@ -60,11 +61,20 @@ void job_add_event(job *j, const char *name, json_t *data)
 
 /* ---- the calls; each answers with a JSON text that the caller frees, {"error": ...} when it was not possible ---- */
 
+static void begin(void)
+{
+    memory_watch_json();
+    memory_begin();
+}
+
+/* NULL when there was no memory, also where JSON would lack something for it. */
 static char *answer(json_t *o)
 {
     char *text = o ? inv_json_text(o, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(o);
-    return text;
+    if (!memory_failed()) return text;
+    free(text);
+    return NULL;
 }
 
 static json_t *describe_error(const invit_error *err)
@@ -91,6 +101,7 @@ static json_t *write_instance(invit_status status, invit_instance *p, const invi
 
 EMSCRIPTEN_KEEPALIVE char *web_parse(const char *bytes, size_t length, const char *name, double capacity)
 {
+    begin();
     invit_error err = {.message = "out of memory"};
     invit_instance *p = NULL;
     json_t *remarks = json_array();
@@ -104,6 +115,7 @@ EMSCRIPTEN_KEEPALIVE char *web_parse(const char *bytes, size_t length, const cha
 
 EMSCRIPTEN_KEEPALIVE char *web_generate(const char *wanted)
 {
+    begin();
     invit_error err = {.message = "out of memory"};
     invit_instance *p = NULL;
     json_t *o = read_json(wanted, &err);
@@ -115,6 +127,7 @@ EMSCRIPTEN_KEEPALIVE char *web_generate(const char *wanted)
 /* {"instance", "start": routes} as a file with that ending, or one route of a list: {"text": ...}. */
 EMSCRIPTEN_KEEPALIVE char *web_write(const char *solved, const char *ending, int route)
 {
+    begin();
     invit_error err = {.message = "out of memory"};
     job_request q = {0};
     char *text = NULL;
@@ -144,6 +157,7 @@ static invit_status get_context(solve_context **out, invit_error *err)
  * is all there will be. */
 EMSCRIPTEN_KEEPALIVE char *web_solve(const char *wanted, const char *id, int stopped)
 {
+    begin();
     invit_error err = {.message = "out of memory"};
     job j = {.cancel = stopped};
     solve_context *context = NULL;

@@ -16,13 +16,19 @@ async function fetchWeights(module) {
   }));
 }
 
+const noMemory = () => new Error("the browser gave no more memory");
+function allocate(module, bytes) {
+  const at = module._malloc(bytes || 1);
+  if (!at) throw noMemory();
+  return at;
+}
 function copyText(module, text) {
-  const bytes = module.lengthBytesUTF8(text) + 1, at = module._malloc(bytes);
+  const bytes = module.lengthBytesUTF8(text) + 1, at = allocate(module, bytes);
   module.stringToUTF8(text, at, bytes);
   return at;
 }
 function takeText(module, at) {
-  if (!at) throw new Error("the browser gave no more memory");
+  if (!at) throw noMemory();
   const text = module.UTF8ToString(at);
   module._free(at);
   return text;
@@ -30,13 +36,17 @@ function takeText(module, at) {
 // Texts and bytes are copied into the module for the call; numbers go as they are.
 function call(module, name, args) {
   const held = [], flat = [];
-  for (const arg of args) {
-    if (typeof arg === "number") { flat.push(arg); continue; }
-    const at = typeof arg === "string" ? copyText(module, arg) : module._malloc(arg.byteLength || 1);
-    held.push(at); flat.push(at);
-    if (typeof arg !== "string") { module.HEAPU8.set(new Uint8Array(arg), at); flat.push(arg.byteLength); }
+  try {
+    for (const arg of args) {
+      if (typeof arg === "number") { flat.push(arg); continue; }
+      const at = typeof arg === "string" ? copyText(module, arg) : allocate(module, arg.byteLength);
+      held.push(at); flat.push(at);
+      if (typeof arg !== "string") { module.HEAPU8.set(new Uint8Array(arg), at); flat.push(arg.byteLength); }
+    }
+    return takeText(module, module[`_web_${name}`](...flat));
+  } finally {
+    held.forEach((at) => module._free(at));
   }
-  try { return takeText(module, module[`_web_${name}`](...flat)); } finally { held.forEach((at) => module._free(at)); }
 }
 
 let last = Promise.resolve(); // one after the other, also while weights are fetched

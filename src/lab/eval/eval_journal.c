@@ -1,6 +1,7 @@
 /* One CSV line per evaluated instance, synced as it is written. */
 #include "lab/eval/eval_journal.h"
 
+#include "base/formula.h"
 #include "base/lines.h"
 #include "base/outfile.h"
 #include "lab/eval/tables.h"
@@ -98,6 +99,7 @@ static bool next_field(const char **at, char *field, size_t size)
         if (n + 1 < size) field[n++] = *s;
     }
     field[n] = 0;
+    if (*field == '\'' && inv_is_quoted_formula(field)) memmove(field, field + 1, n); /* see inv_csv_field */
     *at = *s == ',' ? s + 1 : NULL;
     return true;
 }
@@ -228,6 +230,10 @@ static invit_status sync_file(inv_journal *j, invit_error *err)
 
 static void put_outcome(FILE *f, const inv_outcome *o)
 {
+    char error[sizeof o->error];
+    memcpy(error, o->error, sizeof error); /* on one line: names of files may hold line ends */
+    for (char *at = error; *at; at++)
+        if (*at == '\n') *at = ' ';
     inv_csv_field(f, o->set);
     fputc(',', f);
     inv_csv_field(f, o->name);
@@ -237,7 +243,7 @@ static void put_outcome(FILE *f, const inv_outcome *o)
     put_number(f, o->gap, "%.6f");
     put_number(f, o->seconds, "%.6f");
     fprintf(f, ",%lld,", (long long)o->decisions);
-    inv_csv_field(f, o->error);
+    inv_csv_field(f, error);
     fputc('\n', f);
 }
 

@@ -2,6 +2,8 @@
 #include "lab/eval/tables.h"
 
 #include "invit_lab.h"
+#include "base/error.h"
+#include "base/formula.h"
 #include "base/json_text.h"
 #include "base/lines.h"
 #include "base/outfile.h"
@@ -23,6 +25,7 @@ static char *format_text(const char *format, va_list args)
     int n = vsnprintf(NULL, 0, format, again);
     va_end(again);
     if (n >= 0 && (text = malloc((size_t)n + 1))) vsnprintf(text, (size_t)n + 1, format, args);
+    if (text) inv_tame(text);
     return text;
 }
 
@@ -313,11 +316,12 @@ static void write_markdown(FILE *f, const struct invit_report *report, const inv
 
 void inv_csv_field(FILE *f, const char *s)
 {
+    const char *guard = inv_is_quoted_formula(s) ? "'" : "";
     if (!strpbrk(s, ",\"\r\n")) {
-        fputs(s, f);
+        fprintf(f, "%s%s", guard, s);
         return;
     }
-    fputc('"', f);
+    fprintf(f, "\"%s", guard);
     for (; *s; s++) {
         if (*s == '"') fputc('"', f);
         fputc(*s, f);

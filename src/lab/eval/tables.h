@@ -58,7 +58,7 @@ inv_table *inv_report_table(struct invit_report *r, const char *title);
 /* Says with every table that the run was stopped, in the words of the error it ended with. */
 void inv_report_partial(struct invit_report *r, const invit_error *why);
 
-/* One field of a CSV line, in quotes where it must be. */
+/* One field of a CSV line, in quotes where it must be, with an apostrophe where a spreadsheet would compute it. */
 void inv_csv_field(FILE *f, const char *s);
 
 void inv_table_column(inv_table *t, const char *name, bool right);

@@ -227,6 +227,14 @@ static invit_status check_header(const inv_trainer *t, const header *h, const ch
     return INVIT_OK;
 }
 
+static invit_status read_buffer(inv_buffer *b, const char *at, size_t size, const char *path,
+                                invit_error *err)
+{
+    invit_error why;
+    invit_status status = inv_buffer_read(b, at, size, &why);
+    return status == INVIT_OK ? INVIT_OK : inv_fail(err, status, "%s: %s", path, why.message);
+}
+
 static invit_status read_lanes(inv_trainer *t, source *s, const char *path, invit_error *err)
 {
     for (int32_t i = 0; i < (int32_t)t->task.o->lanes; i++) {
@@ -235,11 +243,13 @@ static invit_status read_lanes(inv_trainer *t, source *s, const char *path, invi
         if (!take(s, &rng, sizeof rng) || !take(s, &buffer, sizeof buffer) ||
             (uint64_t)(s->end - s->at) < buffer)
             return inv_fail(err, INVIT_ERR_INPUT, "%s ends within lane %d", path, i);
+        if (!(rng.s[0] | rng.s[1] | rng.s[2] | rng.s[3])) /* it would give zeros only, for ever */
+            return inv_fail(err, INVIT_ERR_INPUT, "%s: lane %d has no state of its random numbers", path, i);
         if (i >= t->first_lane && i < t->first_lane + t->lanes) {
             inv_lane *lane = &t->lane[i - t->first_lane];
             lane->rng = rng;
             if (t->task.o->method == INVIT_IMITATE)
-                INV_CHECK(inv_buffer_read(&lane->buffer, s->at, (size_t)buffer, err));
+                INV_CHECK(read_buffer(&lane->buffer, s->at, (size_t)buffer, path, err));
         }
         s->at += buffer;
     }
