@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fewer.h"
 #include "base/clock.h"
 #include "base/rng.h"
 #include "search/cvrp_part.h"
@@ -160,7 +159,7 @@ static void towns_share_vehicles(void **state)
     for (int i = 1; i < p->n; i++) demand += p->demand[i];
     int32_t least = (int32_t)((demand + p->capacity - 1) / p->capacity);
     assert_true(s->routes > least + 5);
-    inv_improve_options o = steps(FEWER(300000, 200000), 2, 1);
+    inv_improve_options o = steps(300000, 2, 1);
     improve(p, &s, &o);
     if (s->routes > least + 1) print_error("%d routes of %d\n", s->routes, least);
     assert_true(s->routes <= least + 1);
