@@ -158,12 +158,12 @@ static void join_in_blocks(void *context, int member)
 {
     block_job *job = context;
     (void)member;
-    for (int32_t from; (from = atomic_fetch_add(&job->next, 1) * BLOCK) < job->all->to;) {
+    for (int64_t from; (from = (int64_t)atomic_fetch_add(&job->next, 1) * BLOCK) < job->all->to;) {
         fragments f = *job->all->f;
         wishes w = *job->all;
         w.f = &f;
-        w.from = from;
-        w.to = w.to - from < BLOCK ? w.to : from + BLOCK;
+        w.from = (int32_t)from;
+        w.to = w.to - w.from < BLOCK ? w.to : w.from + BLOCK;
         for (int32_t i = w.from; i < w.to; i++) {
             if (i % LOOK_AT_CLOCK == 0 && inv_limits_reached(job->limits)) job->stopped = true;
             if (job->stopped) return;
