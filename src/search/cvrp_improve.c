@@ -32,7 +32,7 @@
 #define LEAST_ROUNDS      6
 #define FIRST_SPEED       150000 /* steps a second and thread, until it is measured                         */
 #define LONG_FALL         30.0   /* seconds, when there is no limit */
-#define SHORT_SHARE       0.025  /* of the budget goes into each quick fall of the temperature */
+#define SHORT_SHARE       0.025  /* of the budget goes into each short fall of the temperature */
 #define FEW_STEPS         100    /* per customer: too few to begin hot */
 /* Temperatures, in units of the mean edge between customers. The hot one is a LONG_ROUTE-th of the customers in a
  * route, within its bounds: the longer routes are, the more edges must change together. Steps that are given up early

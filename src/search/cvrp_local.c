@@ -131,7 +131,7 @@ static bool improve_edge(inv_cvrp_part *q, int32_t v)
     return (v < q->n && leave_forwards(q, v, next, out)) || (next < q->n && leave_backwards(q, v, next, out));
 }
 
-/* The first improving move around the edge behind v. Quick steps do without chains: they are made too often. */
+/* The first improving move around the edge behind v. Fast steps do without chains: they are made too often. */
 static bool improve(inv_cvrp_part *q, int32_t v)
 {
     if (improve_edge(q, v)) return true;

@@ -117,7 +117,7 @@ static double cost(const inv_cvrp_part *q)
     return q->length + q->per_route * q->routes;
 }
 
-/* False: the solution cost more than `limit` before all customers were back, and could only grow. Quick steps try
+/* False: the solution cost more than `limit` before all customers were back, and could only grow. Fast steps try
  * ejections before that. */
 static bool recreate(inv_cvrp_part *q, double limit, inv_rng *rng)
 {

@@ -90,7 +90,7 @@ typedef struct inv_cvrp_run {
     double hot, cold;      /* temperature at the start and at the end                                       */
     int64_t steps;         /* where the run ends and by which it cools; INT64_MAX: by the clock alone       */
     double from, deadline; /* inv_now() at the start and where the run ends; deadline INFINITY: no clock */
-    /* Many quick steps, for many customers in short routes: a step ends as soon as it is too long, large customers may
+    /* Many fast steps, for many customers in short routes: a step ends as soon as it is too long, large customers may
      * eject others, and fewer routes are aimed at. */
     bool give_up;
     /* Places for customers are looked for nearby, and farther away only if that is dear: quicker steps, which CVRPs of a
