@@ -185,7 +185,8 @@ static void cross(inv_cvrp_part *q, int32_t a, int32_t b, double out_a, double o
     int32_t next_a = node[a].next, next_b = node[b].next, count_a, count_b, load_a, load_b;
     int32_t last_a = hand_over(q, next_a, end_r, s, &count_a, &load_a);
     int32_t last_b = hand_over(q, next_b, end_s, r, &count_b, &load_b);
-    int32_t to_a = count_b ? next_b : end_r, to_b = count_a ? next_a : end_s;
+    int32_t to_a = count_b ? next_b : end_r;
+    int32_t to_b = count_a ? next_a : end_s;
     node[a].next = to_a;
     node[a].out = out_a;
     node[to_a].prev = a;

@@ -70,17 +70,20 @@ void inv_cvrp_ruin(inv_cvrp_part *q, int32_t seed, inv_rng *rng)
     }
 }
 
+/* Of eleven draws four are for a random order, four for large demands first, two for far customers first, one for near
+ * ones: the paper's weights. */
+static double sort_key(const inv_cvrp_part *q, int32_t v, uint32_t draw, inv_rng *rng)
+{
+    if (draw < 4) return inv_rng_double(rng);
+    if (draw < 8) return -(double)q->node[v].demand;
+    double home = inv_cvrp_distance(q, q->n, v);
+    return draw < 10 ? -home : home;
+}
+
 void inv_cvrp_sort_removed(inv_cvrp_part *q, inv_rng *rng)
 {
-    uint32_t order = inv_rng_below(rng, 11);
-    int32_t depot = q->n;
-    for (int32_t i = 0; i < q->removals; i++) {
-        int32_t v = q->removed[i];
-        q->key[i] = order < 4    ? inv_rng_double(rng)
-                    : order < 8  ? -(double)q->node[v].demand
-                    : order < 10 ? -inv_cvrp_distance(q, depot, v)
-                                 : inv_cvrp_distance(q, depot, v);
-    }
+    uint32_t draw = inv_rng_below(rng, 11);
+    for (int32_t i = 0; i < q->removals; i++) q->key[i] = sort_key(q, q->removed[i], draw, rng);
     for (int32_t i = 1; i < q->removals; i++) {
         int32_t v = q->removed[i], j = i;
         double key = q->key[i];
