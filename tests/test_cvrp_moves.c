@@ -376,8 +376,12 @@ static void routes_are_saved_one_by_one(void **state)
             assert_sound(&q);
         }
         int32_t least = (demand + capacity - 1) / capacity;
+        start[1] = N - 1;
+        for (int v = 1; v < N; v++) q.node[v].demand = 0;
         if (q.routes > least + 1) print_error("%d routes of %d\n", q.routes, least);
         assert_true(q.routes <= least + 1);
+        inv_cvrp_part_set(&q, nodes, start, 1);
+        assert_false(inv_cvrp_may_save_route(&q)); /* the last one stays, also without any demand */
     }
     inv_cvrp_part_destroy(&q);
 }

@@ -10,14 +10,14 @@
 #include <math.h>
 
 #define STEPS_PER_CLOCK 64
-#define FIRST_ABSENCES  10
-#define CONTESTANTS     2 /* routes drawn, of which the one with the smallest load goes */
+#define FIRST_ABSENCES  10 /* of a customer with the mean demand */
+#define CONTESTANTS     2  /* routes drawn, of which the one with the smallest load goes */
 
 bool inv_cvrp_may_save_route(const inv_cvrp_part *q)
 {
     int64_t demand = 0;
     for (int32_t v = 1; v < q->n; v++) demand += q->node[v].demand;
-    return demand <= (int64_t)q->capacity * (q->routes - 1);
+    return q->routes > 1 && demand <= (int64_t)q->capacity * (q->routes - 1);
 }
 
 /* ---- the customers that are left out ------------------------------------------------------------ */

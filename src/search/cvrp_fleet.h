@@ -4,7 +4,7 @@
 
 #include "search/cvrp_part.h"
 
-/* Routes that the demands need at least: q has more of them. */
+/* Whether q has more routes than its demands need at least, and than one. */
 bool inv_cvrp_may_save_route(const inv_cvrp_part *q);
 
 /* Takes one route's customers out and lets ruin and recreate find places for them in the other routes, in at most

@@ -138,8 +138,8 @@ static invit_status cut(search *s, invit_error *err)
     inv_rng rng;
     inv_rng_init(&rng, s->o->seed, (uint64_t)s->round << 32);
     int32_t largest = inv_parts_cut(&s->parts, s->now, &rng);
-    for (int t = 0; t < s->o->threads && t < s->parts.count;
-         t++) /* here, so that the threads need no memory */
+    /* Here, so that the threads need no memory. */
+    for (int t = 0; t < s->o->threads && t < s->parts.count; t++)
         INV_CHECK(inv_cvrp_part_begin(&s->worker[t], s->p->metric, largest + 1, s->near.k,
                                       (int32_t)s->p->capacity, err));
     return INVIT_OK;
@@ -376,6 +376,7 @@ static invit_status short_fall(search *s, double budget, invit_error *err)
 
 static bool may_save_route(const search *s)
 {
+    if (s->now->routes < 2) return false;
     int64_t demand = 0;
     for (int32_t v = 1; v < s->p->n; v++) demand += s->p->demand[v];
     double slack = (double)s->p->capacity * (s->now->routes - 1) - (double)demand;

@@ -353,9 +353,8 @@ int64_t invit_ranks_bytes(const invit_ranks *ranks, int32_t *rounds)
 void invit_ranks_leave(invit_ranks *ranks, int code)
 {
     if (!ranks) return;
-    if (ranks->lost)
-        inv_comm_abort(ranks->comm,
-                       code ? code : 1); /* it, and those that wait for it, do not end by themselves */
+    if (ranks->lost) /* It, and those that wait for it, do not end by themselves. */
+        inv_comm_abort(ranks->comm, code ? code : 1);
     const inv_job end = {.kind = INV_JOB_END};
     for (int rank = 1; inv_comm_rank(ranks->comm) == 0 && rank < inv_comm_size(ranks->comm); rank++)
         inv_job_send(ranks->comm, rank, &end, NULL, NULL);
