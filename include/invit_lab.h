@@ -337,6 +337,8 @@ typedef struct invit_eval_options {
         reference_effort; /* times that number (1)                                                           */
     bool
         references_only; /* MSVDRP: make the references and stop                                            */
+    const char *
+        references; /* MSVDRP: results file of an earlier run on the same sets, whose references are taken; NULL: none */
     const char
         *best_known;     /* libraries: CSV file "instance,length" that adds to the built-in values          */
     bool paper_length;   /* libraries: measure as the paper did, the unrounded length rounded up            */

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -123,6 +124,33 @@ static void two_runs_share_references(void **state)
     ok("eval msvdrp --sets tsp-100 --dist uniform --limit 4 --construct nearest");
     assert_true(says("less effort than asked for: tsp100-uniform"));
 #undef BOTH
+}
+
+/* A results file is enough to measure something else against the same references. */
+static void references_come_from_earlier_results(void **state)
+{
+    (void)state;
+#define HERE "eval msvdrp --sets tsp-100 --dist uniform --no-rules "
+    ok(HERE "--limit 3 --construct nearest --ref-effort 0.02 --dir made --results earlier.csv");
+    ok(HERE
+       "--limit 3 --construct greedy --dir empty --references earlier.csv --against earlier.csv -f json");
+    assert_true(says("those of earlier.csv"));
+    json_t *all = json_loads(said, 0, NULL);
+    assert_non_null(all);
+    json_t *row = json_array_get(json_object_get(json_array_get(all, 1), "rows"), 0);
+    double other = json_number_value(json_object_get(row, "other gap %"));
+    json_decref(all);
+    assert_true(other > 5); /* what nearest neighbours were measured at */
+    struct stat made;
+    char path[512];
+    snprintf(path, sizeof path, "%s/empty/tsp100-uniform.sol.txt", folder);
+    assert_true(stat(path, &made) != 0 || made.st_size == 0); /* no reference was made */
+    assert_int_equal(invit(HERE "--limit 1 --construct greedy --data-seed 2 --references earlier.csv"), 1);
+    assert_true(says("earlier.csv: expected results of 'invit eval msvdrp' with --data-seed 2"));
+    assert_int_equal(invit(HERE "--limit 1 --construct greedy --references nothing.csv"), 1);
+    assert_int_equal(
+        invit(HERE "--limit 1 --construct greedy --references earlier.csv --results earlier.csv"), 1);
+#undef HERE
 }
 
 /* Results of one problem go on with the other. */
@@ -346,6 +374,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(msvdrp_for_both_problems, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(steps_without_a_time_improve, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(two_runs_share_references, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(references_come_from_earlier_results, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(results_grow_by_a_problem, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(a_library_folder, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(one_variant_of_the_ablation, make_folder, remove_folder),

@@ -10,7 +10,7 @@
 
 typedef struct eval_values {
     cli_list models, sets, dists, variants, problems, solvers, times;
-    const char *figure, *dir, *results, *against, *best_known, *label, *output, *runs;
+    const char *figure, *dir, *references, *results, *against, *best_known, *label, *output, *runs;
     int limit, format, training;
     cli_solve solve;
     uint64_t data_seed;
@@ -97,6 +97,12 @@ static const cli_option options[] = {
      .min = 1e-4,
      .max = 1e4,
      .help = "msvdrp: times the usual number of steps"},
+    {.name = "references",
+     .modes = SETS,
+     .type = CLI_STRING,
+     .offset = offsetof(eval_values, references),
+     .metavar = "FILE.csv",
+     .help = "msvdrp: take the references from this results file of an earlier run on the same sets"},
     {.name = "refs-only",
      .modes = SETS,
      .type = CLI_BOOL,
@@ -316,6 +322,7 @@ static void fill_options(const eval_values *v, const invit_options *how, invit_e
     o->reference_seconds = v->ref_time;
     o->reference_effort = v->ref_effort;
     o->references_only = v->refs_only;
+    o->references = v->references;
     o->best_known = v->best_known;
     o->paper_length = v->paper_length;
     o->results = v->results;
@@ -384,6 +391,8 @@ static int check_outputs(const eval_values *v, const cli_args *args)
     if (code == CLI_GO) code = check_written(v, args, v->results);
     if (code == CLI_GO) code = cli_check_differs(v->output, v->results, "the results file");
     if (code == CLI_GO) code = cli_check_differs(v->output, v->against, "the results file compared with");
+    if (code == CLI_GO) code = cli_check_differs(v->output, v->references, "the references");
+    if (code == CLI_GO) code = cli_check_differs(v->results, v->references, "the references");
     if (code == CLI_GO && v->figure) code = cli_check_picture(v->figure);
     return code == CLI_GO ? cli_check_output(v->output) : code;
 }

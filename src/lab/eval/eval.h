@@ -48,11 +48,13 @@ void inv_set_close(inv_set *set);
 /* A length stated in a file may be off by rounding, relative to the true one, not by more. */
 #define INV_STATED_TOLERANCE 1e-4
 
-/* Fills set->reference: from the reference file as far as it goes, every line checked; from `results` if
- * these hold all the others; else by search, each rank its share, and what is found is added to the file line
- * by line. */
-invit_status inv_references(const invit_eval_options *o, inv_comm *comm, inv_journal *results, inv_set *set,
-                            invit_error *err);
+/* Fills set->reference: from the reference file as far as it goes, every line checked; from `results`, else from `earlier`
+ * (NULL: none), if these hold all the others; else by search, each rank its share, and what is found is added to the file
+ * line by line. */
+invit_status inv_references(const invit_eval_options *o, inv_comm *comm, inv_journal *results,
+                            inv_journal *earlier, inv_set *set, invit_error *err);
+/* Results of an earlier run on the same sets (o->references). */
+invit_status inv_references_read(const invit_eval_options *o, inv_journal **out, invit_error *err);
 
 /* ---- the run (eval_run.c) ----------------------------------------------------------------------- */
 

@@ -39,7 +39,7 @@ typedef struct msvdrp_run {
     const invit_eval_options *o;
     set_progress progress;
     inv_comm *comm;
-    inv_journal *journal, *against; /* files on rank 0 only */
+    inv_journal *journal, *against, *references; /* files on rank 0 only */
     set_result result[INVIT_EVAL_SETS][4];
     double peak;  /* GFLOPS, 0: not measured */
     bool stopped; /* the results are not all of them */
@@ -116,7 +116,7 @@ static invit_status run_set(msvdrp_run *run, int k, int d, invit_error *err)
     inv_set set = {0};
     invit_status status, solved;
     INV_TRY(inv_comm_agree(run->comm, inv_set_open(run->o, &inv_size_classes[k], d, &set, err), err));
-    INV_TRY(inv_references(run->o, run->comm, run->journal, &set, err));
+    INV_TRY(inv_references(run->o, run->comm, run->journal, run->references, &set, err));
     if (run->o->references_only) goto done;
     solved = solve_set(run, &set, NULL, err);
     if (solved != INVIT_ERR_CANCELLED) INV_TRY(solved); /* what is finished counts */
@@ -228,6 +228,11 @@ static void add_remarks(const msvdrp_run *run, inv_table *t, const char *peak, c
                          n ? ", " : "References made with less effort than asked for: ", remark);
         }
     if (cheap[0]) strcat(cheap, ".");
+    if (run->references) {
+        size_t n = strlen(cheap);
+        snprintf(cheap + n, sizeof cheap - n, "%sReferences that were not at hand are those of %.300s.",
+                 n ? " " : "", run->o->references);
+    }
     if (peak[0] || compared_with[0] || cheap[0])
         inv_table_note(t, "%s%s%s%s", peak, compared_with,
                        (peak[0] || compared_with[0]) && cheap[0] ? " " : "", cheap);
@@ -412,6 +417,7 @@ static invit_status run_all(msvdrp_run *run, int32_t *failures, invit_error *err
     INV_CHECK(inv_eval_key(o, what, key, sizeof key, err));
     if (o->peak) run->peak = inv_measure_peak(inv_threads(o->threads), 0.5);
     status = o->against && first ? inv_journal_read(o->against, &run->against, err) : INVIT_OK;
+    if (status == INVIT_OK && o->references && first) status = inv_references_read(o, &run->references, err);
     if (status == INVIT_OK)
         status = inv_journal_open(o->references_only || !first ? NULL : o->results, key, o->resume,
                                   &run->journal, err);
@@ -437,6 +443,7 @@ static void run_destroy(msvdrp_run *run)
         }
     inv_journal_close(run->journal);
     inv_journal_close(run->against);
+    inv_journal_close(run->references);
 }
 
 /* Which set it is and how much of it is done is part of the message; the percentage is that of all sets. */

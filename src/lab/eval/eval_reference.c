@@ -442,6 +442,7 @@ static invit_status lock_references(const invit_eval_options *o, reference_file 
  * not be made again where the file is not at hand. */
 static bool take_from_results(inv_journal *results, inv_set *set, int32_t from)
 {
+    if (!results) return false;
     for (int32_t i = from; i < set->count; i++) {
         char name[INV_INSTANCE_NAME];
         inv_instance_name(i, name);
@@ -453,8 +454,8 @@ static bool take_from_results(inv_journal *results, inv_set *set, int32_t from)
 }
 
 /* On rank 0: what the file holds, and whether it may grow. */
-static invit_status open_references(const invit_eval_options *o, inv_journal *results, reference_file *f,
-                                    inv_set *set, invit_error *err)
+static invit_status open_references(const invit_eval_options *o, inv_journal *results, inv_journal *earlier,
+                                    reference_file *f, inv_set *set, invit_error *err)
 {
     struct stat st;
     char instances[64];
@@ -474,7 +475,9 @@ static invit_status open_references(const invit_eval_options *o, inv_journal *re
     }
     if (there && documented) INV_CHECK(drop_partial_line(f, err));
     if (there) INV_CHECK(read_references(f, set, err));
-    if (f->count < set->count && take_from_results(results, set, f->count)) f->count = set->count;
+    if (f->count < set->count &&
+        (take_from_results(results, set, f->count) || take_from_results(earlier, set, f->count)))
+        f->count = set->count;
     if (f->count == set->count) return INVIT_OK;
     if (there && !documented)
         return inv_fail(err, INVIT_ERR_INPUT,
@@ -483,12 +486,25 @@ static invit_status open_references(const invit_eval_options *o, inv_journal *re
     return record_search(o, f, set, instances, err);
 }
 
-invit_status inv_references(const invit_eval_options *o, inv_comm *comm, inv_journal *results, inv_set *set,
-                            invit_error *err)
+invit_status inv_references_read(const invit_eval_options *o, inv_journal **out, invit_error *err)
+{
+    char sets[64];
+    INV_CHECK(inv_journal_read(o->references, out, err));
+    const char *key = inv_journal_key(*out);
+    size_t length =
+        (size_t)snprintf(sets, sizeof sets, "msvdrp data-seed=%llu ", (unsigned long long)o->data_seed);
+    if (strncmp(key, sets, length) == 0) return INVIT_OK;
+    return inv_fail(err, INVIT_ERR_INPUT,
+                    "%s: expected results of 'invit eval msvdrp' with --data-seed %llu, found those of '%s'",
+                    o->references, (unsigned long long)o->data_seed, key);
+}
+
+invit_status inv_references(const invit_eval_options *o, inv_comm *comm, inv_journal *results,
+                            inv_journal *earlier, inv_set *set, invit_error *err)
 {
     reference_file f = {.count = 0, .lock = -1};
     invit_status status =
-        o->dir && inv_comm_rank(comm) == 0 ? open_references(o, results, &f, set, err) : INVIT_OK;
+        o->dir && inv_comm_rank(comm) == 0 ? open_references(o, results, earlier, &f, set, err) : INVIT_OK;
     INV_TRY(inv_comm_agree(comm, status, err));
     inv_comm_broadcast(comm, &f.count, sizeof f.count);
     if (f.count < set->count) INV_TRY(make_references(o, comm, &f, set, err));
