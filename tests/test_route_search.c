@@ -409,6 +409,32 @@ static void test_larger_in_parts(void **state)
     }
 }
 
+/* Neighbour lists do not leave a town. What is left of each town's demand must share vehicles with other towns'. */
+static void test_towns_share_vehicles(void **state)
+{
+    (void)state;
+    enum { TOWNS = 8, CUSTOMERS = 1200 };
+    invit_instance *p = make(CUSTOMERS + 1, WINDOWS, 8);
+    int64_t demand = 0;
+    p->capacity = 156;
+    p->rules->latest[0] = 1e6;
+    p->xy[0] = -3000;
+    for (int32_t i = 1; i < p->n; i++) {
+        for (int j = 0; j < 2; j++) p->xy[2 * i + j] = 300 * ((i % TOWNS) >> j) + floor(p->xy[2 * i + j] / 3);
+        p->demand[i] = 1 + i % 3;
+        p->rules->earliest[i] = i % 4 ? 0 : 5000;
+        p->rules->latest[i] = 1e5;
+        demand += p->demand[i];
+    }
+    int32_t least = (int32_t)((demand + p->capacity - 1) / p->capacity);
+    invit_solution *s = construct(p);
+    improve(p, &s, FEWER(100000, 50000), 2);
+    if (s->routes > least + 1) print_error("%d routes, the demands need %d\n", s->routes, least);
+    assert_true(s->routes <= least + 1);
+    invit_solution_destroy(s);
+    invit_instance_destroy(p);
+}
+
 typedef struct heard {
     int count;
     double last;
@@ -512,10 +538,10 @@ static void test_nobody_and_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tiny_are_optimal), cmocka_unit_test(test_nothing_drifts),
-        cmocka_unit_test(test_local_moves),      cmocka_unit_test(test_larger_in_parts),
-        cmocka_unit_test(test_time_and_cancel),  cmocka_unit_test(test_what_cannot_be_served),
-        cmocka_unit_test(test_nobody_and_one),
+        cmocka_unit_test(test_tiny_are_optimal),      cmocka_unit_test(test_nothing_drifts),
+        cmocka_unit_test(test_local_moves),           cmocka_unit_test(test_larger_in_parts),
+        cmocka_unit_test(test_towns_share_vehicles),  cmocka_unit_test(test_time_and_cancel),
+        cmocka_unit_test(test_what_cannot_be_served), cmocka_unit_test(test_nobody_and_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #define SPLIT_STRING       0.5
 #define SPLIT_GROWS        0.01
 #define STEPS_PER_CLOCK    16
+#define ENDS               8 /* routes tried at their ends before a new one is opened */
 #define LOCAL_RANGE        3.0 /* temperatures by which a step may be longer for a local search to be worth it */
 
 /* ---- ruin: adjacent string removal ------------------------------------------------------------- */
@@ -158,6 +159,20 @@ static place own_route(inv_route_part *q, int32_t v)
     return (place){end, in + out};
 }
 
+/* Where no neighbour's vehicle has room, those of other places may pass by on their way to or from the depot. */
+static void look_at_ends(inv_route_part *q, int32_t v, place *best, inv_rng *rng)
+{
+    const inv_route_node *node = q->node, *c = &node[v], *depot = &node[q->n];
+    double from_home = inv_route_edge(q, depot, c), to_home = inv_route_edge(q, c, depot);
+    for (int i = 0; i < ENDS; i++) {
+        int32_t r = node[1 + (int32_t)inv_rng_below(rng, (uint32_t)(q->n - 1))].route, end = q->n + r;
+        if (r == q->n || q->room[r] < c->demand || q->size[r] >= q->max_stops) continue;
+        const inv_route_node *first = &node[node[end].next], *last = &node[node[end].prev];
+        consider(q, v, end, from_home, inv_route_edge(q, c, first), best, rng);
+        consider(q, v, node[end].prev, inv_route_edge(q, last, c), to_home, best, rng);
+    }
+}
+
 /* The cheapest place next to one of the customer's neighbours, or a route of its own; -1: none at all. */
 static int32_t best_place(inv_route_part *q, int32_t v, inv_rng *rng)
 {
@@ -180,6 +195,8 @@ static int32_t best_place(inv_route_part *q, int32_t v, inv_rng *rng)
         if (behind) consider(q, v, near[i], from, inv_route_edge(q, c, &node[u->next]), &best, rng);
         if (before) consider(q, v, u->prev, inv_route_edge(q, p, c), to, &best, rng);
     }
+    bool opens = best.prev >= q->n && q->size[best.prev - q->n] == 0;
+    if (opens) look_at_ends(q, v, &best, rng);
     if (best.prev < 0 && q->routes > 0) best = search_all(q, v, rng);
     return best.prev;
 }
