@@ -14,7 +14,7 @@ MODELS = Path(__file__).resolve().parent / "models"  # of a wheel
 
 
 class Model:
-    """Weights: a safetensors file or the name of bundled ones ("tsp-3v"), or without either the default for a
+    """Weights: a safetensors file or the name of bundled ones ("tsp-2v"), or without either the default for a
     problem ("tsp" or "cvrp")."""
 
     def __init__(self, path: Optional[Union[str, "os.PathLike[str]"]] = None, problem: str = "tsp") -> None:

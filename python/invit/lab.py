@@ -91,8 +91,8 @@ def describe(model: Union[Model, PathLike]) -> Summary:
     """Sizes of a model and where it came from.
 
         >>> import invit
-        >>> invit.lab.describe("tsp-3v").views
-        (15, 35, 50)
+        >>> invit.lab.describe("tsp-2v").views
+        (15, 35)
     """
     model = model if isinstance(model, Model) else Model(model)
     s = lab.invit_model_describe(model._handle)

@@ -72,11 +72,11 @@ class Decisions(unittest.TestCase):
 
     def test_models_tables_and_short_text(self):
         table = {"x": [0, 3, 0, 4], "y": [0, 0, 4, 4], "name": ["a", "b", "c", "d"]}
-        found = list(invit.decisions(table, model="tsp-3v"))
+        found = list(invit.decisions(table, model="tsp-2v"))
         self.assertEqual(len(found), 3)
         self.assertRegex(repr(found[0]), r"^<invit.Decision 0: \d to \d, probability [01]\.\d+, candidates 3>$")
         self.assertEqual(found[0].rank, found[0].candidates.index(found[0].chosen))
-        self.assertEqual(found, list(invit.decisions(table, model=invit.Model("tsp-3v"))))
+        self.assertEqual(found, list(invit.decisions(table, model=invit.Model("tsp-2v"))))
 
     def test_a_picture(self):
         for problem in ("tsp", "cvrp"):
@@ -220,7 +220,7 @@ class Evaluate(unittest.TestCase):
         for pattern, arguments in (("sets must be one of tsp-100, .*not 'tsp-7'", {"sets": ["tsp-7"]}),
                                    ("distributions must be one of", {"distributions": ["flat"]}),
                                    ("no option 'rollout'", {"rollout": 3}),
-                                   ("two models for tsp", {"model": ["tsp-2v", "tsp-3v"]}),
+                                   ("two models for tsp", {"model": ["tsp-2v", "tsp-2v"]}),
                                    ("nowhere", {"what": "/nowhere"})):
             with self.assertRaisesRegex(invit.InvitError, pattern):
                 lab.evaluate(**arguments)

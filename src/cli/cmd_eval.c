@@ -30,7 +30,7 @@ static const cli_option options[] = {
      .offset = offsetof(eval_values, models),
      .metavar = "FILE",
      .fallback = "the bundled ones",
-     .help = "weights, a file or a bundled model's name, like tsp-3v; give one for TSP and one for CVRP to "
+     .help = "weights, a file or a bundled model's name, like tsp-2v; give one for TSP and one for CVRP to "
              "do both"},
     {.name = "limit",
      .old_letter = 'n',

@@ -53,7 +53,7 @@ static const cli_option options[] = {
      .offset = AT(model),
      .metavar = "FILE",
      .fallback = "the bundled one",
-     .help = "weights of the policy: a file, or a bundled model's name, like tsp-3v"},
+     .help = "weights of the policy: a file, or a bundled model's name, like tsp-2v"},
     CLI_SOLVE(solve_values, solve, "construct"),
     CLI_SOLVE(solve_values, solve, "decode"),
     CLI_SOLVE(solve_values, solve, "temperature"),
