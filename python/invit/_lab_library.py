@@ -62,8 +62,9 @@ class EvalOptions(c.Structure):
     _fields_ = [("model", c.c_void_p * 2), ("solve", c.c_void_p), ("set", c.c_bool * SETS),
                 ("distribution", c.c_bool * 4), ("dir", c.c_char_p), ("limit", c.c_int32), ("data_seed", c.c_uint64),
                 ("reference_seconds", c.c_double), ("reference_effort", c.c_double), ("references_only", c.c_bool),
-                ("best_known", c.c_char_p), ("paper_length", c.c_bool), ("results", c.c_char_p), ("resume", c.c_bool),
-                ("baselines", c.c_bool), ("rules", c.c_bool), ("peak", c.c_bool), ("instances", c.c_bool),
+                ("references", c.c_char_p), ("best_known", c.c_char_p), ("paper_length", c.c_bool),
+                ("results", c.c_char_p), ("resume", c.c_bool), ("baselines", c.c_bool),
+                ("rules", c.c_bool), ("peak", c.c_bool), ("instances", c.c_bool),
                 ("against", c.c_char_p), ("label", c.c_char_p), ("solvers", c.POINTER(c.c_char_p)),
                 ("solver_count", c.c_int32), ("times", c.POINTER(c.c_double)), ("time_count", c.c_int32),
                 ("threads", c.c_int), ("control", c.POINTER(Control))]

@@ -368,15 +368,16 @@ def _models(given: Any, problems: Sequence[str]) -> Dict[str, Model]:
 
 
 _FLAGS = ("references_only", "paper_length", "resume", "baselines", "rules", "peak", "instances")
-_TEXTS = ("dir", "best_known", "results", "against", "label")
+_TEXTS = ("dir", "references", "best_known", "results", "against", "label")
 
 
 def evaluate(what: Union[str, PathLike, Sequence[PathLike]] = "msvdrp", model: Any = None, *,
              sets: Optional[Sequence[str]] = None, distributions: Optional[Sequence[str]] = None, limit: int = 0,
              dir: PathLike = "msvdrp", data_seed: int = 1, reference_seconds: float = 0, reference_effort: float = 1,
-             references_only: bool = False, best_known: Optional[PathLike] = None, paper_length: bool = False,
-             results: Optional[PathLike] = None, resume: bool = False, baselines: bool = False, rules: bool = False,
-             peak: bool = False, instances: bool = False, against: Optional[str] = None, label: Optional[str] = None,
+             references_only: bool = False, references: Optional[PathLike] = None,
+             best_known: Optional[PathLike] = None, paper_length: bool = False, results: Optional[PathLike] = None,
+             resume: bool = False, baselines: bool = False, rules: bool = False, peak: bool = False,
+             instances: bool = False, against: Optional[str] = None, label: Optional[str] = None,
              solvers: Optional[Dict[str, str]] = None, times: Optional[Sequence[float]] = None, threads: int = 0,
              progress: Watcher = None, **options: Any) -> Report:
     """Measures a model or a way of solving, as `invit eval`: the gaps to near-optimal or best-known lengths, and times.
@@ -384,7 +385,8 @@ def evaluate(what: Union[str, PathLike, Sequence[PathLike]] = "msvdrp", model: A
     what: "msvdrp", the paper's generated sets; or files and folders of TSPLIB and CVRPLIB instances.
     model: a Model, its file or name, or two of them, one per problem; the bundled ones if not given.
     msvdrp: sets, as in ["tsp-100", "cvrp-50"]; distributions, as in ["uniform"]; dir: where sets and references are kept;
-    a full run takes hours, limit=N takes N instances of each set; reference_effort=0.01 makes them fast.
+    a full run takes hours, limit=N takes N instances of each set; reference_effort=0.01 makes them fast, and
+    references="RESULTS.csv" takes those of an earlier run.
     files: best_known, a CSV file; solvers={"name": "command {instance} {solution}"}, times=[1, 10].
     results: a CSV file that keeps each instance's outcome; resume=True skips what it holds.
     **options: how to solve, as in solve(): rollouts, time, construct, decode, ...; without time and iterations the policy
