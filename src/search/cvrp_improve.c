@@ -4,6 +4,7 @@
 #include "base/cancel.h"
 #include "search/cvrp_fleet.h"
 #include "search/cvrp_part.h"
+#include "search/fall.h"
 #include "search/improve.h"
 #include "search/parts.h"
 #include "search/show.h"
@@ -28,8 +29,6 @@
 /* From so many customers on, in routes of up to so many, steps are given up early (inv_cvrp_run). */
 #define GIVE_UP_CUSTOMERS 600
 #define GIVE_UP_ROUTE     10
-#define ROUND_STEPS       50 /* steps per customer before the solution is cut anew                      */
-#define LEAST_ROUNDS      6
 #define FIRST_SPEED       150000 /* steps a second and thread, until it is measured                         */
 #define LONG_FALL         30.0   /* seconds, when there is no limit */
 #define SHORT_SHARE       0.025  /* of the budget goes into each short fall of the temperature */
@@ -76,11 +75,10 @@ typedef struct search {
     atomic_int saved;
     int32_t round;
     inv_parts parts;
-    int64_t *made; /* [parts] steps                                        */
-    double hot, cold, from, until;
-    int64_t round_steps;   /* INT64_MAX: by the clock                              */
-    double *gain;          /* [parts] how much shorter the part's best is than what it began with */
-    atomic_bool *finished; /* [parts] */
+    int64_t *made;            /* [parts] steps                                        */
+    inv_fall_round under_way; /* the round */
+    double *gain;             /* [parts] how much shorter the part's best is than what it began with */
+    atomic_bool *finished;    /* [parts] */
     atomic_int taken;
 } search;
 
@@ -193,6 +191,18 @@ static void pass_part(const search *s, int32_t i)
     inv_parts_set(parts, &parts->best, i, routes, length);
 }
 
+static inv_cvrp_run run_of(const search *s, double from, double until, int64_t steps)
+{
+    return (inv_cvrp_run){.hot = s->under_way.hot,
+                          .cold = s->under_way.cold,
+                          .from = from,
+                          .deadline = until,
+                          .steps = steps,
+                          .give_up = s->give_up,
+                          .near_first = s->give_up,
+                          .cancel = inv_cancel_flag(s->o->control)};
+}
+
 static int64_t save_route(search *s, int32_t i, inv_cvrp_part *q, const inv_cvrp_run *run, inv_rng *rng)
 {
     bool saved = false;
@@ -212,20 +222,14 @@ static void work(void *context, int member)
     for (int32_t i; (i = atomic_fetch_add(&s->taken, 1)) < s->parts.count;) {
         int32_t waves = (s->parts.count - i + s->o->threads - 1) / s->o->threads;
         double now = inv_now();
-        if (now >= s->until || cancelled(s)) {
+        double until = s->under_way.until;
+        if (now >= until || cancelled(s)) {
             pass_part(s, i);
             s->made[i] = 0;
             continue;
         }
-        inv_cvrp_run run = {.hot = s->hot,
-                            .cold = s->cold,
-                            .from = now,
-                            .deadline = s->until < INFINITY ? now + (s->until - now) / waves : INFINITY,
-                            .steps = s->round_steps,
-                            .give_up = s->give_up,
-                            .near_first = s->give_up,
-                            .cancel = s->o->control ? s->o->control->cancel : NULL};
-        if (s->round_steps < INT64_MAX) run.steps = inv_parts_share(&s->parts, i, s->round_steps);
+        if (until < INFINITY) until = now + (until - now) / waves;
+        inv_cvrp_run run = run_of(s, now, until, inv_parts_share(&s->parts, i, s->under_way.steps));
         inv_rng rng;
         inv_rng_init(&rng, s->o->seed, ((uint64_t)s->round << 32) + (uint64_t)i + 1);
         load_part(s, i, q);
@@ -244,16 +248,8 @@ static void work(void *context, int member)
 static void run_chain(void *context, int member)
 {
     search *s = context;
-    inv_cvrp_run run = {.hot = s->hot,
-                        .cold = s->cold,
-                        .from = s->from,
-                        .deadline = s->until,
-                        .steps = s->round_steps,
-                        .give_up = s->give_up,
-                        .near_first = s->give_up,
-                        .cancel = s->o->control ? s->o->control->cancel : NULL};
-    if (s->round_steps < INT64_MAX)
-        run.steps = s->round_steps * (member + 1) / s->o->threads - s->round_steps * member / s->o->threads;
+    inv_cvrp_run run = run_of(s, s->under_way.from, s->under_way.until,
+                              inv_fall_share(&s->under_way, member, s->o->threads));
     inv_rng rng;
     inv_rng_init(&rng, s->o->seed, ((uint64_t)s->round << 32) + (uint64_t)member + 1);
     s->made[member] = inv_cvrp_part_run(&s->worker[member], &run, &rng);
@@ -293,13 +289,12 @@ static void count_steps(search *s, int32_t of)
     int64_t steps = 0;
     for (int32_t i = 0; i < of; i++) steps += s->made[i];
     s->steps += steps;
-    double seconds = inv_now() - s->from;
+    double seconds = inv_now() - s->under_way.from;
     if (seconds > 0 && steps > 0) s->speed = (double)steps / seconds;
 }
 
 static invit_status one_round(search *s, invit_error *err)
 {
-    s->from = inv_now();
     if (s->chains) {
         inv_parallel(s->o->threads, run_chain, s);
         count_steps(s, s->o->threads);
@@ -326,29 +321,17 @@ static invit_status one_round(search *s, invit_error *err)
 /* One fall of the temperature over `budget` seconds or, when o->iterations says so, steps. */
 static invit_status anneal(search *s, double budget, double hot, double cold, invit_error *err)
 {
-    const inv_improve_options *o = s->o;
-    bool clocked = o->iterations < 0;
-    double begun = inv_now(), done = 0;
-    int64_t first = s->steps;
     s->unit = inv_mean_edge(s->p, s->now, inv_length(s->p, s->now));
+    inv_fall fall = inv_fall_begin(s->o, hot * s->unit, cold * s->unit, budget, s->steps);
     if (s->chains) INV_CHECK(begin_chains(s, err));
-    while (done < 1 && !stopped(s)) {
-        /* A round is a share of the budget, at most what ROUND_STEPS takes. */
-        double share = ROUND_STEPS * (double)(s->p->n - 1) / (clocked ? s->speed * budget : budget);
-        double next = fmin(1, done + fmin(share, 1.0 / LEAST_ROUNDS));
-        s->hot = hot * s->unit * pow(cold / hot, done);
-        s->cold = hot * s->unit * pow(cold / hot, next);
-        s->until = clocked ? fmin(begun + next * budget, o->deadline) : o->deadline;
-        s->round_steps = INT64_MAX;
-        if (!clocked) s->round_steps = (int64_t)ceil(next * budget) - (s->steps - first);
+    while (fall.done < 1 && !stopped(s)) {
+        s->under_way = inv_fall_next(&fall, s->p->n - 1, s->speed, s->steps);
         INV_CHECK(one_round(s, err));
-        done = clocked ? (inv_now() - begun) / budget : (double)(s->steps - first) / budget;
-        if (o->iterations > 0) s->done = (double)s->steps / (double)o->iterations;
-        if (o->deadline < INFINITY)
-            s->done = fmax(s->done, (inv_now() - s->begun) / (o->deadline - s->begun));
+        inv_fall_note(&fall, s->steps);
+        s->done = inv_done(s->o, s->begun, s->steps);
         tell_better(s, s->best_length, false);
         tell_progress(s, s->best_length, s->steps);
-        inv_show(o, &s->shown, s->best_length, s->best);
+        inv_show(s->o, &s->shown, s->best_length, s->best);
     }
     if (s->chains) inv_copy_routes(s->best, s->now);
     return INVIT_OK;
@@ -390,8 +373,8 @@ static invit_status save_routes(search *s, invit_error *err)
     if (large < parts) s->parts.count = large;
     s->save = true;
     atomic_store(&s->saved, 0);
-    s->hot = s->cold = COLD * s->unit;
-    s->until = s->o->deadline;
+    double cold = COLD * s->unit;
+    s->under_way = (inv_fall_round){cold, cold, inv_now(), s->o->deadline, s->under_way.steps};
     invit_status status = one_round(s, err);
     s->save = false;
     s->parts.count = parts;

@@ -145,6 +145,7 @@ static int64_t share_before(const inv_parts *q, int32_t i, int64_t steps)
 
 int64_t inv_parts_share(const inv_parts *q, int32_t i, int64_t steps)
 {
+    if (steps == INT64_MAX) return INT64_MAX;
     return share_before(q, i + 1, steps) - share_before(q, i, steps);
 }
 

@@ -58,7 +58,7 @@ int32_t *inv_parts_start_of(const inv_parts *q, const inv_parts_routes *r, int32
 void inv_parts_set(const inv_parts *q, const inv_parts_routes *r, int32_t i, int32_t routes, double length);
 /* Puts the parts' routes together; returns the length. */
 double inv_parts_join(const inv_parts *q, const inv_parts_routes *from, invit_solution *to);
-/* Steps of a round that fall to part i, by its customers; the parts' shares add up. */
+/* Steps of a round that fall to part i, by its customers; the parts' shares add up. INT64_MAX, which is no number, stays. */
 int64_t inv_parts_share(const inv_parts *q, int32_t i, int64_t steps);
 
 /* Without empty routes, which a caller may give. */

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "problem/metric.h"
+#include "search/fall.h"
 #include "search/parts.h"
 #include "search/route_near.h"
 #include "search/route_part.h"
@@ -22,8 +23,6 @@
  * With time windows that matters less than the steps. */
 #define CHAINS         1500
 #define CHAINS_WINDOWS 400
-#define ROUND_STEPS    50 /* steps per customer before the solution is cut anew                    */
-#define LEAST_ROUNDS   6
 #define FIRST_SPEED    50000 /* steps per second and thread, until it is measured                       */
 #define LONG_FALL      30.0  /* seconds, when there is no limit                                       */
 #define SHORT_SHARE    0.05  /* of the budget goes into a first fast fall of the temperature         */
@@ -51,16 +50,15 @@ typedef struct search {
     double now_length, best_length;
     bool fewest;
     int32_t max_routes; /* in all; n: any number */
-    double told_length, told_at, progress_at, done;
+    double told_length, told_at, progress_at;
     inv_shown shown;
 
     bool chains; /* every thread anneals the whole */
     int32_t round;
     inv_parts parts;
-    int64_t *made; /* [parts] steps                                        */
-    double hot, cold, from, until;
-    int64_t round_steps; /* INT64_MAX: by the clock                              */
-    int32_t wanted;      /* routes, while routes are being saved                 */
+    int64_t *made;            /* [parts] steps                                        */
+    inv_fall_round under_way; /* the round */
+    int32_t wanted;           /* routes, while routes are being saved                 */
     atomic_int taken;
 } search;
 
@@ -97,7 +95,7 @@ static void tell(search *s, bool at_once)
         s->progress_at = now;
         invit_progress progress = {.stage = "improve",
                                    .elapsed = now - s->begun,
-                                   .fraction = s->done,
+                                   .fraction = inv_done(s->o, s->begun, s->steps),
                                    .best = s->best_length,
                                    .count = s->steps};
         c->progress(c->user, &progress);
@@ -160,8 +158,8 @@ static void store_part(const search *s, int32_t i, const inv_route_part *q, bool
 
 static inv_route_run run_of(const search *s, double from, double until, int64_t steps)
 {
-    return (inv_route_run){.hot = s->hot,
-                           .cold = s->cold,
+    return (inv_route_run){.hot = s->under_way.hot,
+                           .cold = s->under_way.cold,
                            .from = from,
                            .deadline = until,
                            .steps = steps,
@@ -175,10 +173,9 @@ static void work(void *context, int member)
     for (int32_t i; (i = atomic_fetch_add(&s->taken, 1)) < s->parts.count;) {
         int32_t waves = (s->parts.count - i + s->o->threads - 1) / s->o->threads;
         double now = inv_now();
-        int64_t steps = INT64_MAX;
-        if (s->round_steps < INT64_MAX) steps = inv_parts_share(&s->parts, i, s->round_steps);
-        inv_route_run run =
-            run_of(s, now, s->until < INFINITY ? now + (s->until - now) / waves : INFINITY, steps);
+        double until = s->under_way.until;
+        if (until < INFINITY) until = now + (until - now) / waves;
+        inv_route_run run = run_of(s, now, until, inv_parts_share(&s->parts, i, s->under_way.steps));
         inv_rng rng;
         inv_rng_init(&rng, s->o->seed, ((uint64_t)s->round << 32) + (uint64_t)i + 1);
         load_part(s, i, q);
@@ -200,16 +197,17 @@ static void take_best(search *s, const inv_route_part *q)
         s->best->nodes[i] = inv_parts_node(&s->parts, 0, s->best->nodes[i]);
 }
 
-static int64_t share_of_thread(const search *s, int member)
+/* The run of a thread that has the whole. */
+static inv_route_run run_of_thread(const search *s, int member)
 {
-    if (s->round_steps == INT64_MAX) return INT64_MAX;
-    return s->round_steps * (member + 1) / s->o->threads - s->round_steps * member / s->o->threads;
+    return run_of(s, s->under_way.from, s->under_way.until,
+                  inv_fall_share(&s->under_way, member, s->o->threads));
 }
 
 static void run_chain(void *context, int member)
 {
     search *s = context;
-    inv_route_run run = run_of(s, s->from, s->until, share_of_thread(s, member));
+    inv_route_run run = run_of_thread(s, member);
     inv_rng rng;
     inv_rng_init(&rng, s->o->seed, ((uint64_t)s->round << 32) + (uint64_t)member + 1);
     s->made[member] = inv_route_part_run(&s->worker[member], &run, &rng);
@@ -245,13 +243,12 @@ static void count_steps(search *s, int32_t of)
     int64_t steps = 0;
     for (int32_t i = 0; i < of; i++) steps += s->made[i];
     s->steps += steps;
-    double seconds = inv_now() - s->from;
+    double seconds = inv_now() - s->under_way.from;
     if (seconds > 0 && steps > 0) s->speed = (double)steps / seconds;
 }
 
 static invit_status one_round(search *s, invit_error *err)
 {
-    s->from = inv_now();
     s->round++;
     if (s->chains) {
         inv_parallel(s->o->threads, run_chain, s);
@@ -296,35 +293,16 @@ double inv_route_total(const invit_instance *p, const invit_solution *s)
     return total;
 }
 
-static void note_done(search *s)
-{
-    const inv_improve_options *o = s->o;
-    if (o->iterations > 0) s->done = (double)s->steps / (double)o->iterations;
-    if (o->deadline < INFINITY) s->done = fmax(s->done, (inv_now() - s->begun) / (o->deadline - s->begun));
-    s->done = fmin(s->done, 1);
-}
-
 /* One fall of the temperature over `budget` seconds or, when o->iterations says so, steps. */
 static invit_status anneal(search *s, double budget, double hot, double cold, invit_error *err)
 {
-    const inv_improve_options *o = s->o;
-    bool clocked = o->iterations < 0;
-    double begun = inv_now(), done = 0;
-    int64_t first = s->steps;
     s->unit = inv_mean_edge(s->p, s->now, inv_route_total(s->p, s->now));
+    inv_fall fall = inv_fall_begin(s->o, hot * s->unit, cold * s->unit, budget, s->steps);
     if (s->chains) INV_CHECK(load_whole(s, err));
-    while (done < 1 && !stopped(s)) {
-        /* A round is a share of the budget, at most what ROUND_STEPS takes. */
-        double share = ROUND_STEPS * (double)(s->p->n - 1) / (clocked ? s->speed * budget : budget);
-        double next = fmin(1, done + fmin(share, 1.0 / LEAST_ROUNDS));
-        s->hot = hot * s->unit * pow(cold / hot, done);
-        s->cold = hot * s->unit * pow(cold / hot, next);
-        s->until = clocked ? fmin(begun + next * budget, o->deadline) : o->deadline;
-        s->round_steps = INT64_MAX;
-        if (!clocked) s->round_steps = (int64_t)ceil(next * budget) - (s->steps - first);
+    while (fall.done < 1 && !stopped(s)) {
+        s->under_way = inv_fall_next(&fall, s->p->n - 1, s->speed, s->steps);
         INV_CHECK(one_round(s, err));
-        done = clocked ? (inv_now() - begun) / budget : (double)(s->steps - first) / budget;
-        note_done(s);
+        inv_fall_note(&fall, s->steps);
         tell(s, false);
     }
     inv_copy_routes(s->best, s->now);
@@ -334,7 +312,7 @@ static invit_status anneal(search *s, double budget, double hot, double cold, in
 static void save_routes(void *context, int member)
 {
     search *s = context;
-    inv_route_run run = run_of(s, s->from, s->until, share_of_thread(s, member));
+    inv_route_run run = run_of_thread(s, member);
     inv_rng rng;
     inv_rng_init(&rng, s->o->seed, ((uint64_t)s->round << 32) + (uint64_t)member + 1);
     s->made[member] = inv_route_part_save(&s->worker[member], s->wanted, &run, &rng);
@@ -349,18 +327,16 @@ static invit_status save(search *s, double budget, invit_error *err)
     s->wanted = s->p->capacity > 0 ? (int32_t)((demand + s->p->capacity - 1) / s->p->capacity) : 1;
     if (s->wanted < 1) s->wanted = 1;
     s->unit = inv_mean_edge(s->p, s->now, inv_route_total(s->p, s->now));
-    s->hot = s->cold = WARM * s->unit;
-    s->from = inv_now();
+    double now = inv_now(), warm = WARM * s->unit;
+    s->under_way = (inv_fall_round){warm, warm, now, s->o->deadline, clocked ? INT64_MAX : (int64_t)budget};
+    if (clocked) s->under_way.until = fmin(now + budget, s->o->deadline);
     s->round++;
-    s->until = clocked ? fmin(s->from + budget, s->o->deadline) : s->o->deadline;
-    s->round_steps = clocked ? INT64_MAX : (int64_t)budget;
     INV_CHECK(load_whole(s, err));
     inv_parallel(s->o->threads, save_routes, s);
     count_steps(s, s->o->threads);
     for (int t = 0; t < s->o->threads; t++) take_best(s, &s->worker[t]);
     s->max_routes = s->best->routes;
     inv_copy_routes(s->best, s->now);
-    note_done(s);
     tell(s, false);
     return INVIT_OK;
 }
