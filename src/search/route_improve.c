@@ -27,17 +27,18 @@
 #define LONG_FALL      30.0  /* seconds, when there is no limit                                       */
 #define SHORT_SHARE    0.05  /* of the budget goes into a first fast fall of the temperature         */
 #define SAVING_SHARE   0.3   /* of the budget goes into fewer routes, where these count first         */
-#define MANY_STEPS     1000  /* per customer                                                           */
-#define FEW_STEPS      100   /* per customer: too few to begin hot                                    */
-/* Temperatures, in units of the mean edge between customers. The hot ones grow with the routes from LONG_ROUTE
- * customers on: the longer they are, the more edges must change together. */
-#define LONG_ROUTE    20.0
-#define LONGEST_SCALE 5.0
-#define HOT           2.0
-#define HOT_WINDOWS   3.0 /* with time windows, where most insertions do not fit, given MANY_STEPS */
-#define HOT_FEW       1.0 /* with fewer */
-#define WARM          0.3
-#define COLD          0.05
+#define SHORT_FIRST    100   /* steps per customer from which there is a short fall first              */
+#define HOT_STEPS      10    /* steps per customer from which the long fall begins as hot as can be    */
+/* Temperatures, in units of the mean edge between customers. The hot ones grow with the customers in a route: the longer
+ * routes are, the more edges must change together. Hot falls end shorter even if they are fast: 4,000 customers with windows
+ * in routes of 37 ended 7 to 10 % shorter from 8 than from 0.3 to 1, with 10 to 300 steps each. */
+#define HOT                2.0
+#define LONG_ROUTE         20.0
+#define HOT_WINDOWS        3.0
+#define LONG_ROUTE_WINDOWS 12.0
+#define HOTTEST            10.0
+#define WARM               0.3
+#define COLD               0.05
 
 typedef struct search {
     const invit_instance *p;
@@ -351,12 +352,11 @@ static double budget_left(const search *s)
 
 static double hottest(const search *s, double per_customer)
 {
-    if (per_customer < FEW_STEPS) return fmax(COLD, WARM * per_customer / FEW_STEPS);
     bool windows = s->p->rules && s->p->rules->earliest;
-    if (windows) return per_customer >= MANY_STEPS ? HOT_WINDOWS : HOT_FEW;
-    double route = (double)(s->p->n - 1) / s->now->routes,
-           scale = fmin(LONGEST_SCALE, fmax(1, route / LONG_ROUTE));
-    return HOT * scale;
+    double route = (double)(s->p->n - 1) / s->now->routes;
+    double hot =
+        windows ? HOT_WINDOWS * fmax(1, route / LONG_ROUTE_WINDOWS) : HOT * fmax(1, route / LONG_ROUTE);
+    return fmax(COLD, fmin(HOTTEST, hot) * fmin(1, per_customer / HOT_STEPS));
 }
 
 /* A short fall first, so that there soon is something good; then the long one. Without any limit the search
@@ -372,7 +372,7 @@ static invit_status anneal_to_the_limit(search *s, invit_error *err)
     double budget = budget_left(s);
     double per_customer = budget * (counted ? 1 : s->speed) / s->p->n;
     double hot = hottest(s, per_customer);
-    if (per_customer >= FEW_STEPS) {
+    if (per_customer >= SHORT_FIRST) {
         INV_CHECK(anneal(s, counted ? ceil(SHORT_SHARE * budget) : SHORT_SHARE * budget, WARM, COLD, err));
         if (limited) budget = budget_left(s);
     }
