@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "fewer.h"
 #include "base/clock.h"
 #include "base/rng.h"
 #include "search/cvrp_part.h"
@@ -167,6 +168,22 @@ static void towns_share_vehicles(void **state)
     invit_instance_destroy(p);
 }
 
+/* A search that has few steps and begins hot does not find back to what a longer one has found. */
+static void few_steps_refine(void **state)
+{
+    (void)state;
+    invit_instance *p = make(1001, 50, 10, INVIT_EXACT, 12);
+    invit_solution *s = savings(p);
+    inv_improve_options o = steps(FEWER(600000, 300000), 1, 1);
+    double found = improve(p, &s, &o);
+    o.iterations = 20000;
+    o.seed = 2;
+    o.refine = true;
+    assert_true(improve(p, &s, &o) < found);
+    invit_solution_destroy(s);
+    invit_instance_destroy(p);
+}
+
 static void a_poor_start_is_made_good(void **state)
 {
     (void)state;
@@ -291,6 +308,7 @@ int main(void)
         cmocka_unit_test(duplicates_and_full_vehicles_work),
         cmocka_unit_test(it_finds_what_savings_miss),
         cmocka_unit_test(towns_share_vehicles),
+        cmocka_unit_test(few_steps_refine),
         cmocka_unit_test(a_poor_start_is_made_good),
         cmocka_unit_test(the_same_seed_gives_the_same_routes),
         cmocka_unit_test(the_length_does_not_drift),

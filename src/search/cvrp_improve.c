@@ -33,10 +33,6 @@
 #define LONG_FALL         30.0   /* seconds, when there is no limit */
 #define SHORT_SHARE       0.025  /* of the budget goes into each short fall of the temperature */
 #define SHORT_FIRST       100    /* steps per customer from which there is a short fall first */
-/* Steps per customer from which the long fall begins as hot as can be: hot falls end shorter even if they are fast. 5,000
- * customers with 20 steps each ended 0.1 to 0.2 % shorter from 1.5 mean edges than from 0.06 in routes of 9, and 4.6 and
- * 4.0 % shorter from 9 than from 0.4 in routes of 110. */
-#define HOT_STEPS 10
 /* Temperatures, in units of the mean edge between customers. The hot one is a LONG_ROUTE-th of the customers in a
  * route, within its bounds: the longer routes are, the more edges must change together. Steps that are given up early
  * are many, and begin hotter. Generated instances of 400 to 750 customers in routes of 8 to 25 ended 0.05 % shorter
@@ -424,7 +420,7 @@ static invit_status anneal_to_the_limit(search *s, invit_error *err)
                     : limited          ? o->deadline - inv_now()
                                        : LONG_FALL;
     double per_customer = budget * (o->iterations >= 0 ? 1 : s->speed) / s->p->n;
-    double first_hot = fmax(COLD, hot * fmin(1, per_customer / HOT_STEPS));
+    double first_hot = inv_fall_first(o, hot, COLD, per_customer);
     if (per_customer >= SHORT_FIRST) {
         INV_CHECK(short_fall(s, budget, err));
         if (!s->chains) INV_CHECK(reduce_fleet(s, budget, err));

@@ -6,6 +6,20 @@
 
 #define ROUND_STEPS  50 /* steps per customer before solutions are cut anew or exchanged */
 #define LEAST_ROUNDS 6
+/* Steps per customer from which a fall begins as hot as can be: hot falls end shorter even if they are fast. 5,000 customers
+ * with 20 steps each ended 0.1 to 0.2 % shorter from 1.5 mean edges than from 0.06 in routes of 9, and 4.6 and 4.0 % shorter
+ * from 9 than from 0.4 in routes of 110. */
+#define HOT_STEPS 10
+/* Fewer do not lead back from there to a solution that a search has made: they begin at WARM mean edges at most. */
+#define REFINE_STEPS 200
+#define WARM         0.3
+
+double inv_fall_first(const inv_improve_options *o, double hot, double cold, double per_customer)
+{
+    if (o->refine && per_customer < REFINE_STEPS)
+        return fmax(cold, fmin(WARM, hot) * per_customer / REFINE_STEPS);
+    return fmax(cold, hot * fmin(1, per_customer / HOT_STEPS));
+}
 
 inv_fall inv_fall_begin(const inv_improve_options *o, double hot, double cold, double budget, int64_t steps)
 {

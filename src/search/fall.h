@@ -20,6 +20,8 @@ typedef struct inv_fall_round {
     int64_t steps;      /* of all threads; INT64_MAX: by the clock */
 } inv_fall_round;
 
+/* The first temperature of a fall of so many steps per customer, between cold and hot. */
+double inv_fall_first(const inv_improve_options *o, double hot, double cold, double per_customer);
 inv_fall inv_fall_begin(const inv_improve_options *o, double hot, double cold, double budget, int64_t steps);
 /* A share of the budget, at most what some steps per customer take at `speed` steps per second. */
 inv_fall_round inv_fall_next(const inv_fall *f, int32_t customers, double speed, int64_t steps);

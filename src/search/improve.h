@@ -13,6 +13,7 @@ typedef struct inv_improve_options {
     const int32_t
         *fixed;    /* TSP: [n] the other end of an edge of the tour that has to stay, or -1; NULL: none */
     double target; /* stop when the length is <= target; 0: never                          */
+    bool refine;   /* CVRP: the solution is the result of a search, which few steps must not heat up    */
     const invit_control *control; /* may be NULL                                                 */
     /* Called when a better solution is known, at most some ten times a second; for traces and drawings. May
      * be NULL. */

@@ -28,10 +28,9 @@
 #define SHORT_SHARE    0.05  /* of the budget goes into a first fast fall of the temperature         */
 #define SAVING_SHARE   0.3   /* of the budget goes into fewer routes, where these count first         */
 #define SHORT_FIRST    100   /* steps per customer from which there is a short fall first              */
-#define HOT_STEPS      10    /* steps per customer from which the long fall begins as hot as can be    */
 /* Temperatures, in units of the mean edge between customers. The hot ones grow with the customers in a route: the longer
- * routes are, the more edges must change together. Hot falls end shorter even if they are fast: 4,000 customers with windows
- * in routes of 37 ended 7 to 10 % shorter from 8 than from 0.3 to 1, with 10 to 300 steps each. */
+ * routes are, the more edges must change together. 4,000 customers with windows in routes of 37 ended 7 to 10 % shorter from
+ * 8 than from 0.3 to 1, with 10 to 300 steps each. */
 #define HOT                2.0
 #define LONG_ROUTE         20.0
 #define HOT_WINDOWS        3.0
@@ -350,13 +349,13 @@ static double budget_left(const search *s)
     return o->deadline < INFINITY ? o->deadline - inv_now() : LONG_FALL;
 }
 
-static double hottest(const search *s, double per_customer)
+static double hot_temperature(const search *s)
 {
     bool windows = s->p->rules && s->p->rules->earliest;
     double route = (double)(s->p->n - 1) / s->now->routes;
     double hot =
         windows ? HOT_WINDOWS * fmax(1, route / LONG_ROUTE_WINDOWS) : HOT * fmax(1, route / LONG_ROUTE);
-    return fmax(COLD, fmin(HOTTEST, hot) * fmin(1, per_customer / HOT_STEPS));
+    return fmin(HOTTEST, hot);
 }
 
 /* A short fall first, so that there soon is something good; then the long one. Without any limit the search
@@ -371,7 +370,7 @@ static invit_status anneal_to_the_limit(search *s, invit_error *err)
     }
     double budget = budget_left(s);
     double per_customer = budget * (counted ? 1 : s->speed) / s->p->n;
-    double hot = hottest(s, per_customer);
+    double hot = inv_fall_first(o, hot_temperature(s), COLD, per_customer);
     if (per_customer >= SHORT_FIRST) {
         INV_CHECK(anneal(s, counted ? ceil(SHORT_SHARE * budget) : SHORT_SHARE * budget, WARM, COLD, err));
         if (limited) budget = budget_left(s);

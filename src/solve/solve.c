@@ -289,6 +289,7 @@ static invit_status improve(run *r, invit_error *err)
                              .threads = r->o.threads,
                              .seed = r->o.seed,
                              .target = r->o.target,
+                             .refine = r->o.start != NULL,
                              .control = &r->control,
                              .on_better = r->o.better && !r->o.with_solution ? pass_on_better : NULL,
                              .on_better_user = r,
@@ -305,6 +306,7 @@ static invit_status improve(run *r, invit_error *err)
     for (int turn = 0; turn <= TURNS && !cancelled(r); turn++) {
         inv_improve_options part = o;
         part.seed = o.seed + (uint64_t)turn;
+        part.refine = o.refine || turn > 0;
         part.deadline = began + whole * (turn + 1) / (TURNS + 1);
         if (iterations >= 0)
             part.iterations = iterations * (turn + 1) / (TURNS + 1) - iterations * turn / (TURNS + 1);

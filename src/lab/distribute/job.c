@@ -256,6 +256,7 @@ static invit_status improve(const inv_job *job, int threads, const invit_control
                              .threads = threads,
                              .seed = job->seed,
                              .fixed = job->fixed,
+                             .refine = job->refine,
                              .control = control};
     INV_CHECK(inv_solution_copy(job->start, &result->solution, NULL));
     INV_CHECK((job->p->problem == INVIT_TSP ? inv_improve_tsp : inv_improve_cvrp)(job->p, &result->solution,

@@ -22,6 +22,7 @@ typedef struct inv_job {
     int construct;         /* an invit_construct                        */
     invit_instance *p;     /* NULL: nothing to do                       */
     bool borrowed;         /* p is not the job's                        */
+    bool refine;           /* start is a search's, as in inv_improve_options */
     invit_solution *start; /* NULL: none                                */
     int32_t *fixed;        /* [n] as in inv_improve_options, or NULL     */
 } inv_job;

@@ -93,6 +93,7 @@ static invit_status make_group(void *context, int rank, inv_job *job, invit_erro
     *job = (inv_job){.kind = INV_JOB_IMPROVE,
                      .seconds = t->until - inv_now(),
                      .iterations = t->steps,
+                     .refine = t->round > 0,
                      .seed = inv_spread_seed(t->s, t->round, rank)};
     if (customers < 2) {
         job->kind = INV_JOB_NOTHING;
