@@ -230,6 +230,83 @@ static void local_search_only_shortens(void **state)
     inv_cvrp_part_destroy(&q);
 }
 
+/* What a local search has found out is true for one state of the solution: a part that has seen nothing before goes the
+ * same way. */
+static void earlier_steps_hide_no_move(void **state)
+{
+    (void)state;
+    inv_cvrp_part q = {0}, fresh = {0};
+    inv_rng rng, same;
+    int shorter = 0;
+    inv_rng_init(&rng, 9, 2);
+    for (int32_t capacity = 20; capacity <= 320; capacity *= 4) {
+        same = rng;
+        make(&q, capacity, &rng);
+        make(&fresh, capacity, &same);
+        for (int i = 0; i < 2000; i++) {
+            inv_cvrp_part_take(&fresh, &q);
+            memset(fresh.chains_tried, 0, N * sizeof *fresh.chains_tried);
+            fresh.state = 0;
+            for (int j = 0; j < 6; j++) {
+                int32_t v = customer(&q, &rng), u = customer(&q, &rng);
+                if (u == v || (q.route[u] != q.route[v] && q.room[q.route[u]] < q.node[v].demand)) continue;
+                for (int k = 0; k < 2; k++) {
+                    inv_cvrp_unlink_node(k ? &fresh : &q, v);
+                    inv_cvrp_link_after(k ? &fresh : &q, v, u);
+                }
+            }
+            double length = q.length;
+            inv_cvrp_local_search(&q);
+            inv_cvrp_local_search(&fresh);
+            assert_true(q.length == fresh.length);
+            shorter += q.length < length;
+            inv_cvrp_keep(&q);
+            inv_cvrp_keep(&fresh);
+        }
+    }
+    assert_true(shorter > 1000);
+    inv_cvrp_part_destroy(&q);
+    inv_cvrp_part_destroy(&fresh);
+}
+
+static int32_t own_route(inv_cvrp_part *q)
+{
+    return q->n + inv_cvrp_empty_route(q);
+}
+
+/* More moves go farther, and the journal has room for no more than INV_CVRP_LOCAL_MOVES. */
+static void a_local_search_makes_as_many_moves_as_asked_for(void **state)
+{
+    (void)state;
+    static const int32_t asked[] = {1, INV_CVRP_LOCAL_MOVES, 1000};
+    static picture before;
+    inv_cvrp_part q = {0};
+    inv_rng rng;
+    double length[3] = {0};
+    inv_rng_init(&rng, 10, 2);
+    make(&q, 60, &rng);
+    for (int i = 0; i < 1000; i++) {
+        inv_rng start = rng;
+        take_picture(&q, &before);
+        for (int j = 0; j < 3; j++) {
+            rng = start;
+            for (int k = 0; k < 12; k++) change(&q, &rng);
+            for (int32_t v = 1; v < N; v++)
+                if (q.route[v] == N) inv_cvrp_link_after(&q, v, own_route(&q));
+            size_t changes = q.changes;
+            q.local_moves = asked[j];
+            inv_cvrp_local_search(&q);
+            length[j] += q.length;
+            assert_sound(&q);
+            if (j == 0) assert_true(q.changes - changes <= INV_CVRP_EXCHANGE_CHANGES);
+            undo(&q, &before);
+        }
+    }
+    assert_true(length[1] < 0.95 * length[0]);
+    assert_true(length[1] == length[2]);
+    inv_cvrp_part_destroy(&q);
+}
+
 static void chains_move_only_to_shorten(void **state)
 {
     (void)state;
@@ -324,6 +401,7 @@ static void long_runs_do_not_drift(void **state)
         make(&q, capacity, &rng);
         inv_cvrp_run run = {
             .hot = 10, .cold = 0.001, .steps = STEPS, .deadline = INFINITY, .give_up = i % 2 == 0};
+        if (i == 3) run.local_moves = INV_CVRP_LOCAL_MOVES, run.worth_mending = 3.5;
         assert_int_equal(inv_cvrp_part_run(&q, &run, &rng), STEPS);
         assert_sound(&q);
         int32_t nodes[N - 1], start[N + 1], routes = inv_cvrp_part_routes(&q, true, nodes, start);
@@ -392,6 +470,8 @@ int main(void)
         cmocka_unit_test(an_edge_is_as_long_as_elsewhere),
         cmocka_unit_test(changes_agree_with_recomputation_and_are_undone),
         cmocka_unit_test(local_search_only_shortens),
+        cmocka_unit_test(earlier_steps_hide_no_move),
+        cmocka_unit_test(a_local_search_makes_as_many_moves_as_asked_for),
         cmocka_unit_test(chains_move_only_to_shorten),
         cmocka_unit_test(ejections_make_room_at_the_stated_cost),
         cmocka_unit_test(long_runs_do_not_drift),

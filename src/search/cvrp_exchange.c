@@ -88,31 +88,43 @@ static bool relocate(inv_cvrp_part *q, const chain *c, double gain, int32_t u, d
     return true;
 }
 
-/* The chain changes places with one of another route that begins beside u. */
-static bool exchange(inv_cvrp_part *q, const chain *c, double slack, int32_t u, double d, bool backwards)
+/* Makes the exchange of c for the chain of `count` customers that begins at x, beside u. */
+static void swap_chains(inv_cvrp_part *q, const chain *c, int32_t u, int32_t x, int32_t count, bool backwards,
+                        bool turned)
 {
-    int32_t x = step(q, u, backwards);
-    if (x >= q->n || x == q->pinned) return false;
-    int32_t room = q->room[q->route[c->node[0]]] + c->load, other = q->room[q->route[u]] - c->load;
     chain e;
     begin(q, x, backwards, &e);
-    do {
-        if (e.load > room) return false;
-        if (other + e.load < 0) continue;
+    while (e.count < count) grow(q, &e);
+    unlink_chain(q, c);
+    unlink_chain(q, &e);
+    link_chain(q, c, backwards ? e.behind : u, backwards);
+    link_chain(q, &e, c->backwards ? c->behind : c->before, turned != c->backwards);
+}
+
+/* The chain changes places with one of another route that begins beside u. Most of those tried are refused, so they are
+ * no more than a few numbers until one is not. */
+static inline bool exchange(inv_cvrp_part *q, const chain *c, double slack, int32_t u, double d,
+                            bool backwards)
+{
+    const inv_cvrp_node *node = q->node;
+    int32_t x = step(q, u, backwards), end = last(c), room = q->room[q->route[c->node[0]]] + c->load;
+    int32_t least = c->load - q->room[q->route[u]], load = 0;
+    double inside = edge(q, u, backwards);
+    for (int32_t count = 1, y = x, z; count <= q->longest_chain; count++, y = z) {
+        if (y >= q->n || y == q->pinned || (load += node[y].demand) > room) return false;
+        z = step(q, y, backwards);
+        if (load < least) continue;
         /* a-c..w-b and u-x..y-z become u-c..w-z and a-x..y-b, or a-y..x-b */
-        double most = c->inside + e.inside - d - slack - inv_cvrp_distance(q, last(c), e.behind);
+        double removed = c->inside + inside + edge(q, y, backwards);
+        double most = removed - d - slack - inv_cvrp_distance(q, end, z);
         if (most <= 0) continue;
-        double straight = inv_cvrp_distance(q, c->before, x) + inv_cvrp_distance(q, last(&e), c->behind);
-        double turned = e.count == 1
-                            ? straight
-                            : inv_cvrp_distance(q, c->before, last(&e)) + inv_cvrp_distance(q, x, c->behind);
+        double straight = inv_cvrp_distance(q, c->before, x) + inv_cvrp_distance(q, y, c->behind);
+        double turned =
+            count == 1 ? straight : inv_cvrp_distance(q, c->before, y) + inv_cvrp_distance(q, x, c->behind);
         if (straight >= most && turned >= most) continue;
-        unlink_chain(q, c);
-        unlink_chain(q, &e);
-        link_chain(q, c, backwards ? e.behind : u, backwards);
-        link_chain(q, &e, c->backwards ? c->behind : c->before, (turned < straight) != c->backwards);
+        swap_chains(q, c, u, x, count, backwards, turned < straight);
         return true;
-    } while (grow(q, &e));
+    }
     return false;
 }
 

@@ -131,11 +131,20 @@ static bool improve_edge(inv_cvrp_part *q, int32_t v)
     return (v < q->n && leave_forwards(q, v, next, out)) || (next < q->n && leave_backwards(q, v, next, out));
 }
 
+/* A customer stands at two edges: in one state of the solution it is looked at once. */
+static bool move_chains(inv_cvrp_part *q, int32_t v)
+{
+    if (v >= q->n || q->chains_tried[v] == q->state) return false;
+    if (inv_cvrp_exchange(q, v)) return true;
+    q->chains_tried[v] = q->state;
+    return false;
+}
+
 /* The first improving move around the edge behind v. Fast steps do without chains: they are made too often. */
 static bool improve(inv_cvrp_part *q, int32_t v)
 {
     if (improve_edge(q, v)) return true;
-    return !q->give_up && (inv_cvrp_exchange(q, v) || inv_cvrp_exchange(q, q->node[v].next));
+    return !q->give_up && (move_chains(q, v) || move_chains(q, q->node[v].next));
 }
 
 static void wait(inv_cvrp_part *q, int32_t v, int32_t *waiting)
@@ -163,11 +172,18 @@ static bool is_new(const inv_cvrp_part *q, int32_t v)
     return !(q->changed_in[next] == q->step && q->old_next[next] == v);
 }
 
+/* The journal has room for INV_CVRP_LOCAL_MOVES. */
+static int32_t most_moves(const inv_cvrp_part *q)
+{
+    if (q->local_moves > 0)
+        return q->local_moves < INV_CVRP_LOCAL_MOVES ? q->local_moves : INV_CVRP_LOCAL_MOVES;
+    return q->n > INV_CVRP_LONG_ROUTE * q->routes ? INV_CVRP_LOCAL_MOVES : INV_CVRP_FEW_MOVES;
+}
+
 void inv_cvrp_local_search(inv_cvrp_part *q)
 {
-    int32_t waiting = 0, moves = 0;
-    bool long_routes = q->n > INV_CVRP_LONG_ROUTE * q->routes;
-    int32_t most = long_routes ? INV_CVRP_LOCAL_MOVES : INV_CVRP_FEW_MOVES;
+    int32_t waiting = 0, moves = 0, most = most_moves(q);
+    q->state++;
     for (size_t i = 0; i < q->changes; i++) {
         const inv_cvrp_change *e = &q->change[i];
         if (is_new(q, e->node)) wait(q, e->node, &waiting);
@@ -180,6 +196,7 @@ void inv_cvrp_local_search(inv_cvrp_part *q)
             size_t first = q->changes;
             if (!improve(q, v)) break;
             moves++;
+            q->state++;
             for (size_t i = first; i < q->changes; i++) wait_for_change(q, &q->change[i], &waiting);
         }
     }

@@ -49,6 +49,7 @@ void inv_cvrp_part_destroy(inv_cvrp_part *q)
     free(q->loads_known);
     free(q->queue);
     free(q->queued);
+    free(q->chains_tried);
     free(q->left);
     free(q->left_at);
     free(q->absences);
@@ -83,7 +84,8 @@ invit_status inv_cvrp_part_begin(inv_cvrp_part *q, invit_metric metric, int32_t 
             !grow(&q->changed_in, 2 * m, sizeof *q->changed_in) ||
             !grow(&q->load_to, 2 * m, sizeof *q->load_to) ||
             !grow(&q->loads_known, m, sizeof *q->loads_known) || !grow(&q->queue, 2 * m, sizeof *q->queue) ||
-            !grow(&q->queued, 2 * m, sizeof *q->queued) || !grow(&q->left, m, sizeof *q->left) ||
+            !grow(&q->queued, 2 * m, sizeof *q->queued) ||
+            !grow(&q->chains_tried, m, sizeof *q->chains_tried) || !grow(&q->left, m, sizeof *q->left) ||
             !grow(&q->left_at, m, sizeof *q->left_at) || !grow(&q->absences, m, sizeof *q->absences))
             return inv_no_memory(err, m * 200);
         q->reserved_n = n;
@@ -103,6 +105,7 @@ invit_status inv_cvrp_part_begin(inv_cvrp_part *q, invit_metric metric, int32_t 
     q->k = k;
     q->capacity = capacity;
     q->longest_chain = INV_CVRP_LONGEST_CHAIN;
+    q->local_moves = 0;
     q->near_first = false;
     q->pinned = 0;
     q->per_route = 0;
@@ -165,6 +168,8 @@ static void clear(inv_cvrp_part *q)
     memset(q->queued, 0, 2 * (size_t)n * sizeof *q->queued);
     memset(q->changed_in, 0, 2 * (size_t)n * sizeof *q->changed_in);
     q->step = 1;
+    memset(q->chains_tried, 0, (size_t)n * sizeof *q->chains_tried);
+    q->state = 0;
     memset(q->is_dirty, 0, 2 * (size_t)n * sizeof *q->is_dirty);
 }
 
@@ -242,7 +247,9 @@ int64_t inv_cvrp_part_run(inv_cvrp_part *q, const inv_cvrp_run *run, inv_rng *rn
     q->give_up = run->give_up;
     q->near_first = run->near_first;
     q->longest_chain = q->n > LONG_ROUTE * q->routes ? SHORT_CHAIN : INV_CVRP_LONGEST_CHAIN;
-    double slack = q->give_up ? 0 : WORTH_MENDING * q->unit;
+    q->local_moves = run->local_moves;
+    double mending = run->worth_mending > 0 ? run->worth_mending : WORTH_MENDING;
+    double slack = q->give_up ? 0 : mending * q->unit;
     for (; step < run->steps; step++) {
         if (step % STEPS_PER_CLOCK == 0) {
             double done = (double)step / (double)run->steps;

@@ -31,6 +31,7 @@ typedef struct inv_cvrp_part {
     bool near_first;       /* likewise        */
     double per_route;      /* what a route counts beside its length when a step is judged */
     int32_t longest_chain; /* customers in a chain that the local search moves, at most */
+    int32_t local_moves;   /* moves it makes at most; 0: as suits the routes */
     int32_t pinned;        /* a customer that stays first in its route; 0: none  */
     inv_cvrp_node *node;   /* [2 n]                                              */
     int32_t *near;         /* [n][k] customers by distance, ended by 0           */
@@ -66,6 +67,8 @@ typedef struct inv_cvrp_part {
     bool *loads_known;       /* [n] per route                                      */
     int32_t *queue;          /* [2 n] ids whose edge to next is to be looked at     */
     bool *queued;            /* [2 n]                                              */
+    uint64_t *chains_tried;  /* [n] the state in which no move of a chain from a customer was found */
+    uint64_t state;          /* counts what the local search changes and begins with */
     double unit;             /* inv_cvrp_part_unit when the run began              */
     int32_t *left;           /* [n] customers that are left out while a route is to be saved */
     int32_t *left_at;        /* [n] where in `left` a customer is; -1: it is not       */
@@ -96,6 +99,10 @@ typedef struct inv_cvrp_run {
     /* Places for customers are looked for nearby, and farther away only if that is dear: quicker steps, which CVRPs of a
      * hundred customers and many customers in short routes gain by. */
     bool near_first;
+    /* Moves of a step's local search at most; 0: as many as suit the length of the routes. */
+    int32_t local_moves;
+    /* In mean edges, how far above the threshold a step may be for a local search; 0: 6. */
+    double worth_mending;
     const volatile int *cancel;
 } inv_cvrp_run;
 

@@ -1,4 +1,5 @@
 /* Near-optimal CVRP solutions for labels: one chain of ruin and recreate, as long as the effort asks for. */
+#include "search/cvrp_local.h"
 #include "search/cvrp_part.h"
 #include "search/improve.h"
 #include "search/neighbours.h"
@@ -8,11 +9,13 @@
 #include <stdlib.h>
 
 #define NEIGHBOURS         40
-#define STEPS_PER_CUSTOMER 100
+#define STEPS_PER_CUSTOMER 80
 #define LEAST_STEPS        500
-/* In units of the mean edge between customers. */
-#define HOT  0.7
-#define COLD 0.05
+/* In units of the mean edge between customers. Hot steps need a local search that makes all the moves it finds: then few
+ * steps from 2 end shorter than as many from 0.7. */
+#define HOT           2.0
+#define COLD          0.1
+#define WORTH_MENDING 3.5
 
 struct inv_expert_cvrp_part {
     inv_cvrp_part part;
@@ -128,7 +131,9 @@ invit_status inv_expert_cvrp(inv_expert *e, const inv_cvrp_request *q, inv_cvrp_
                             .cold = COLD * unit,
                             .steps = (int64_t)steps,
                             .deadline = INFINITY,
-                            .near_first = true};
+                            .near_first = true,
+                            .local_moves = INV_CVRP_LOCAL_MOVES,
+                            .worth_mending = WORTH_MENDING};
         if (run.steps < LEAST_STEPS) run.steps = LEAST_STEPS;
         inv_cvrp_part_run(part, &run, &rng);
     }
