@@ -81,10 +81,11 @@ void inv_eval_label(const invit_eval_options *o, invit_problem problem, char *la
     } else if (how.construct == INVIT_CONSTRUCT_INVIT) {
         name = model_name(m && m->path ? m->path : "model", &n);
     }
+    static const char *const by[] = {"", " with reconstruction", " with search and reconstruction"};
     if (how.seconds > 0)
-        snprintf(label, size, "%.*s + %gs", n, name, how.seconds);
+        snprintf(label, size, "%.*s + %gs%s", n, name, how.seconds, by[how.improve]);
     else if (how.seconds != 0 && how.iterations > 0)
-        snprintf(label, size, "%.*s + %lld steps", n, name, (long long)how.iterations);
+        snprintf(label, size, "%.*s + %lld steps%s", n, name, (long long)how.iterations, by[how.improve]);
     else
         snprintf(label, size, "%.*s", n, name);
 }
