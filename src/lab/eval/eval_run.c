@@ -33,7 +33,7 @@ invit_status inv_eval_key(const invit_eval_options *o, const char *what, char *k
                                                                                                     "both"};
     const inv_solve_options how = inv_eval_solve(o), *s = &how;
     char models[64] = "";
-    if (s->construct == INVIT_CONSTRUCT_INVIT)
+    if (s->construct == INVIT_CONSTRUCT_INVIT || s->improve != INV_IMPROVE_SEARCH)
         for (int p = 0; p < 2; p++)
             if (o->model[p])
                 snprintf(models + strlen(models), sizeof models - strlen(models), " %s-model=%016llx",
