@@ -15,6 +15,7 @@
 enum { WINDOW = 10000, LEAST = 4 };
 /* Of the time that seems to be left, so that walks end: those that do not are lost. */
 #define SHARE_OF_TIME 0.9
+#define FIRST_SHARE   0.2
 #define FIRST_GUESS   3e-4 /* seconds of a thread per node, until it is known */
 /* Every second part is sampled; a walk that is always greedy would find the same again. */
 #define TSP_TEMPERATURE      1
@@ -59,11 +60,12 @@ static int32_t choose_size(work *w)
     return (int32_t)(low * pow(high / low, inv_rng_double(&w->rng)));
 }
 
-/* So many nodes can be rebuilt in the time that is left. */
+/* So many nodes can be rebuilt in the time that is left. The first round is to say how fast this is: it takes less. */
 static double affordable(const work *w)
 {
-    double each = w->nodes > 0 ? w->seconds / w->nodes : FIRST_GUESS / w->o->threads;
-    return fmax(0, SHARE_OF_TIME * (w->o->deadline - inv_now()) / each);
+    double left = fmax(0, w->o->deadline - inv_now());
+    if (w->nodes == 0) return FIRST_SHARE * left * w->o->threads / FIRST_GUESS;
+    return SHARE_OF_TIME * left * w->nodes / w->seconds;
 }
 
 static invit_status cut(work *w, inv_rebuild_job **jobs, int32_t *count, invit_error *err)
