@@ -405,8 +405,8 @@ INVIT_API void invit_options_set_better(invit_options *options, invit_better_fn 
 
 /* Constructs a solution, improves it while there is time, and checks it independently of the solver. `model` may be
  * NULL when the construction does not need one; options may be NULL. The time limit is kept within 0.1 s + 1 %: rollouts
- * that would not end in a tenth of it (half of it, when their number is given) are given up, and if none is left a fast
- * construction takes their place; so does a space-filling curve for any other construction that would not end. Without
+ * that would not end in a tenth of it (half of it, when their number is given or with "improve" "neural") are given up,
+ * and if none is left a fast construction takes their place; so does a space-filling curve for any other construction that would not end. Without
  * memory for improvement the constructed solution is the answer. When the caller cancels, the answer is the best solution
  * so far, or a fast construction if there is none yet. Without a time limit the result depends on the arguments alone,
  * the number of threads among them; construction is the same for any number of threads. */

@@ -103,6 +103,8 @@ static void steps_without_a_time_improve(void **state)
     assert_true(says("nearest neighbour + 300 steps"));
     assert_true(kept_length("zero.csv") == kept_length("built.csv"));
     assert_true(kept_length("better.csv") < kept_length("built.csv"));
+    ok(ONE "--iterations 3 --improve neural");
+    assert_true(says("nearest neighbour + 3 steps with reconstruction"));
     ok(ONE "--iterations 300 --time 0"); /* a time of 0 says: construct only */
     assert_false(says("steps"));
 #undef ONE

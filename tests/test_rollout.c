@@ -180,13 +180,12 @@ static void a_wide_beam_keeps_the_deadline(void **state)
 }
 
 /* How many rollouts are greedy unless the caller says how; the rest is sampled. */
-static int32_t greedy_ones(invit_problem problem, int64_t size, bool canonical, bool path, int32_t rollouts)
+static int32_t greedy_ones(invit_problem problem, int64_t size, bool canonical, int32_t rollouts)
 {
     invit_instance *p = NULL;
     inv_config c = tiny_config(problem);
     inv_rollout_options o = plain(rollouts);
     c.canonical_frame = canonical;
-    o.path = path;
     assert_int_equal(invit_generate(problem, INVIT_UNIFORM, size, 5, 0, &p, NULL), INVIT_OK);
     inv_choose_decoding(p, &c, &o);
     invit_instance_destroy(p);
@@ -198,13 +197,12 @@ static int32_t greedy_ones(invit_problem problem, int64_t size, bool canonical, 
 static void rollouts_are_greedy_as_far_as_they_differ(void **state)
 {
     (void)state;
-    assert_int_equal(greedy_ones(INVIT_TSP, 20, false, false, 30), 30);
-    assert_int_equal(greedy_ones(INVIT_TSP, 20, true, false, 30), 20); /* as many as start nodes */
-    assert_int_equal(greedy_ones(INVIT_TSP, 300, true, false, 30), 30);
-    assert_int_equal(greedy_ones(INVIT_TSP, 20, true, true, 8), 1); /* a path has one */
-    assert_int_equal(greedy_ones(INVIT_CVRP, 50, false, false, 8), 1);
-    assert_int_equal(greedy_ones(INVIT_CVRP, 300, false, false, 8), 8);
-    assert_int_equal(greedy_ones(INVIT_CVRP, 300, true, false, 8), 1);
+    assert_int_equal(greedy_ones(INVIT_TSP, 20, false, 30), 30);
+    assert_int_equal(greedy_ones(INVIT_TSP, 20, true, 30), 20); /* as many as start nodes */
+    assert_int_equal(greedy_ones(INVIT_TSP, 300, true, 30), 30);
+    assert_int_equal(greedy_ones(INVIT_CVRP, 50, false, 8), 1);
+    assert_int_equal(greedy_ones(INVIT_CVRP, 300, false, 8), 8);
+    assert_int_equal(greedy_ones(INVIT_CVRP, 300, true, 8), 1);
 }
 
 /* Another rotation is nothing new to a model that turns its views, so its rollouts from the depot agree. */

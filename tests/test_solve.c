@@ -102,6 +102,51 @@ static void iterations_make_a_run_reproducible(void **state)
         }
 }
 
+/* Reconstruction makes more of the time than further rollouts do: few come first, unless their number is given. */
+static void reconstruction_begins_with_few_rollouts(void **state)
+{
+    (void)state;
+    for (int problem = 0; problem < 2; problem++) {
+        invit_model *m = tiny_model((invit_problem)problem);
+        invit_instance *p = instance((invit_problem)problem, 30);
+        inv_solve_options o = inv_solve_defaults();
+        inv_solved r;
+        o.improve = INV_IMPROVE_NEURAL;
+        o.iterations = 5;
+        invit_solution_destroy(solve(p, m, &o, &r));
+        assert_int_equal(r.rollouts, problem == INVIT_TSP ? 8 : 4);
+        assert_int_equal(r.iterations, 5);
+        o.rollouts = 11;
+        invit_solution_destroy(solve(p, m, &o, &r));
+        assert_int_equal(r.rollouts, 11);
+        o.rollouts = 0;
+        o.iterations = 0; /* nothing is rebuilt */
+        invit_solution_destroy(solve(p, m, &o, &r));
+        assert_int_equal(r.rollouts, 64);
+        invit_instance_destroy(p);
+        invit_model_destroy(m);
+    }
+}
+
+/* The same routes are rebuilt again and again, and at some time nothing is gained. */
+static void reconstruction_stops_when_nothing_is_gained(void **state)
+{
+    (void)state;
+    invit_model *m = tiny_model(INVIT_TSP);
+    invit_instance *p = instance(INVIT_TSP, 12);
+    inv_solve_options o = inv_solve_defaults();
+    inv_solved r;
+    o.improve = INV_IMPROVE_NEURAL;
+    o.seconds = 60;
+    o.stop_after = 0.2;
+    double began = inv_now();
+    invit_solution_destroy(solve(p, m, &o, &r));
+    assert_true(inv_now() - began < 30);
+    assert_true(r.iterations > 0);
+    invit_instance_destroy(p);
+    invit_model_destroy(m);
+}
+
 static void construction_is_the_same_for_any_threads(void **state)
 {
     (void)state;
@@ -458,6 +503,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_way_works_at_every_size),
         cmocka_unit_test(iterations_make_a_run_reproducible),
+        cmocka_unit_test(reconstruction_begins_with_few_rollouts),
+        cmocka_unit_test(reconstruction_stops_when_nothing_is_gained),
         cmocka_unit_test(construction_is_the_same_for_any_threads),
         cmocka_unit_test(tours_begin_at_the_first_node),
         cmocka_unit_test(a_start_may_have_empty_routes),

@@ -436,10 +436,11 @@ static int evaluate(const eval_values *v, const invit_options *how, const cli_ar
     }
     for (int i = 0; sets && i < INVIT_EVAL_SETS; i++)
         if (o.set[i]) needed[strncmp(invit_eval_set_name(i), "cvrp", 4) == 0] = true;
-    const char *construct = cli_solve_text(&v->solve, "construct");
-    if ((!construct || strcmp(construct, "invit") == 0) && !v->refs_only &&
-        (code = load_models(&v->models, needed, model)) != CLI_GO)
-        return code;
+    const char *construct = cli_solve_text(&v->solve, "construct"),
+               *improve = cli_solve_text(&v->solve, "improve");
+    bool policy =
+        !construct || strcmp(construct, "invit") == 0 || (improve && strcmp(improve, "search") != 0);
+    if (policy && !v->refs_only && (code = load_models(&v->models, needed, model)) != CLI_GO) return code;
     for (int p = 0; p < 2; p++) o.model[p] = model[p];
     /* A model for one problem, no word on sets: that problem's sets. */
     for (int i = 0; sets && v->models.count > 0 && v->sets.count == 0 && i < INVIT_EVAL_SETS; i++)

@@ -112,7 +112,7 @@ static const cli_spec spec = {
              "passed. Ctrl-C gives the best so far. "
              "Files with many instances are solved one by one. '-' reads standard "
              "input. Under mpirun the processes share the work. With a time limit the policy gets "
-             "a tenth of it, or half when --rollouts is given; if it cannot finish "
+             "a tenth of it, or half when --rollouts is given or with --improve neural; if it cannot finish "
              "a rollout, a fast construction is "
              "taken.",
     .options = options,

@@ -31,3 +31,9 @@ int32_t inv_candidate_node(const inv_config *c, const inv_state *s, int32_t cand
 {
     return c->problem == INVIT_CVRP && candidate == c->action_k ? 0 : s->node[candidate];
 }
+
+invit_status inv_not_a_number(invit_error *err)
+{
+    return inv_fail(err, INVIT_ERR_INPUT,
+                    "the model's probabilities are not numbers: its weights are too large for this instance");
+}

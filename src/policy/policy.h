@@ -46,6 +46,8 @@ invit_status inv_policy_forward(inv_policy *p, const inv_state *states, int32_t 
  * for. */
 int32_t inv_likeliest(const float *logp, int32_t candidates);
 int32_t inv_sample(const float *logp, int32_t candidates, double temperature, inv_rng *rng);
+/* What to say when the chosen candidate's log-probability is not a number. */
+invit_status inv_not_a_number(invit_error *err);
 int32_t inv_candidate_node(const inv_config *c, const inv_state *s, int32_t candidate);
 
 /* After forward on the same states: dlogit[i * candidates + j] is the loss's derivative with respect to the

@@ -20,6 +20,12 @@ int32_t inv_default_rollouts(int64_t n)
     return 1;
 }
 
+int32_t inv_rollouts_to_rebuild(invit_problem problem, int64_t n)
+{
+    if (n > 1000) return 2;
+    return problem == INVIT_TSP ? 8 : 4;
+}
+
 /* Sampling costs a little at every decision, so it pays where there are few of them: 64 rollouts of a CVRP
  * are 3.0 % instead of 3.3 % above the references with 50 customers, level with greedy ones with 150.
  * Elsewhere rollouts are greedy as long as start nodes or rotations make them different. With
@@ -29,7 +35,7 @@ void inv_choose_decoding(const invit_instance *p, const inv_config *c, inv_rollo
 {
     enum { SMALL_CVRP = 200 };
     bool cvrp = p->problem == INVIT_CVRP, small = cvrp && p->n <= SMALL_CVRP;
-    int32_t differ = cvrp || o->path ? 1 : p->n;
+    int32_t differ = cvrp ? 1 : p->n;
     if (!c->canonical_frame) differ = o->rollouts;
     o->greedy = small ? 1 : differ;
     o->decode = o->greedy < o->rollouts ? INV_DECODE_SAMPLE : INV_DECODE_GREEDY;

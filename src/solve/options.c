@@ -61,7 +61,9 @@ static const inv_option table[] = {
      .offset = AT(improve),
      .choices = "search|neural|both",
      .fallback = "search",
-     .help = "local search, parts rebuilt by the policy, or both in turn"},
+     .help = "local search, reconstruction (parts rebuilt by the policy, after few rollouts unless "
+             "--rollouts says "
+             "how many), or both in turn"},
     {.name = "iterations",
      .type = INV_OPTION_INT64,
      .offset = AT(iterations),
@@ -69,7 +71,8 @@ static const inv_option table[] = {
      .fallback = "no limit",
      .min = 0,
      .max = 1e18,
-     .help = "improvement steps; without --time and with the same --threads a run is reproducible"},
+     .help = "improvement steps (neural: parts rebuilt); without --time and with the same --threads a run is "
+             "reproducible"},
     {.name = "target",
      .type = INV_OPTION_NUMBER,
      .offset = AT(target),

@@ -51,6 +51,8 @@ inv_solve_options inv_solve_defaults(void);
 /* 64 up to 200 nodes, 32 to 1,000, 16 to 5,000, 8 to 10,000 (the authors' numbers), 4 to 100,000, 2 to 1,000,000, then 1;
  * of a CVRP the customers count. */
 int32_t inv_default_rollouts(int64_t nodes);
+/* Where reconstruction follows, which makes more of the time: up to 1,000 nodes 8 of a TSP, 4 of a CVRP, then 2. */
+int32_t inv_rollouts_to_rebuild(invit_problem problem, int64_t nodes);
 /* 20 ms per node, at least 1 s, at most 2 s + 5 ms per node, at most 60 s; or 0.3 ms per node where that is more. */
 double inv_default_seconds(int64_t nodes);
 /* For users declared in invit_lab.h, but part of libinvit: watching the policy, as Python does, needs nothing of the lab. */

@@ -100,10 +100,7 @@ static invit_status slot_begin(slot *s, engine *t, int32_t rollout, invit_error 
     inv_rng_init(&s->rng, t->o->seed, (uint64_t)rollout);
     inv_frame frame;
     inv_frame_for_copy(t->p, rollout, &s->rng, &frame);
-    if (t->o->path)
-        inv_walk_start_path(s->walk[0], 0, t->p->n - 1, &frame);
-    else
-        inv_walk_start(s->walk[0], t->start[rollout], &frame);
+    inv_walk_start(s->walk[0], t->start[rollout], &frame);
     s->rollout = rollout;
     s->width = t->width;
     s->beams = 1;
@@ -172,12 +169,6 @@ static int by_score(const void *a, const void *b)
     return p->node - q->node;
 }
 
-static invit_status not_a_number(invit_error *err)
-{
-    return inv_fail(err, INVIT_ERR_INPUT,
-                    "the model's probabilities are not numbers: its weights are too large for this instance");
-}
-
 /* Beam search: of all ways to go on, the `width` most probable. Costs a copy of each walk, O(n). The slot's walks that
  * wait for a decision are those of the roller from `at` on. */
 static invit_status advance_beam(worker *m, slot *s, int32_t at, invit_error *err)
@@ -192,7 +183,7 @@ static invit_status advance_beam(worker *m, slot *s, int32_t at, invit_error *er
         }
         for (int32_t j = 0; j < r->candidates; j++) {
             float l = inv_roller_logp(r, at)[j];
-            if (isnan(l)) return not_a_number(err);
+            if (isnan(l)) return inv_not_a_number(err);
             if (l == -INFINITY) continue;
             int32_t node = inv_roller_node(r, at, j);
             m->choices[count++] = (choice){.score = s->score[i] + (double)l, .beam = i, .node = node};
@@ -256,7 +247,7 @@ static invit_status advance_walk(worker *m, slot *s, int32_t at, invit_error *er
     int32_t j = t->o->decode == INV_DECODE_SAMPLE && s->rollout >= t->o->greedy
                     ? inv_sample(logp, r->candidates, t->o->temperature, &s->rng)
                     : inv_likeliest(logp, r->candidates);
-    if (!(logp[j] > -INFINITY)) return not_a_number(err);
+    if (!(logp[j] > -INFINITY)) return inv_not_a_number(err);
     if (t->o->step && s->rollout == 0) tell(m, s, at, inv_roller_node(r, at, j));
     s->score[0] += (double)logp[j];
     inv_roller_move(r, at, j);
@@ -514,7 +505,7 @@ static invit_status choose_starts(engine *t, invit_error *err)
     inv_rng rng;
     inv_rng_init(&rng, t->o->seed, UINT64_MAX);
     if (t->p->problem != INVIT_TSP) return INVIT_OK; /* all from the depot, node 0 */
-    bool *taken = calloc((size_t)t->p->n, sizeof *taken), lonely = !t->o->path && t->p->n <= FEW;
+    bool *taken = calloc((size_t)t->p->n, sizeof *taken), lonely = t->p->n <= FEW;
     if (!taken) return inv_no_memory(err, (size_t)t->p->n * sizeof *taken);
     for (int32_t i = 0; i < t->o->rollouts; i++) {
         int32_t node = -1;

@@ -16,7 +16,6 @@ typedef struct inv_rollout_options {
     double temperature; /* sampling: log-probabilities are divided by it                           */
     int32_t greedy;     /* sampling: so many rollouts are greedy all the same, the first ones      */
     int32_t beam;       /* beam search: width                                                      */
-    bool path;          /* TSP: from node 0 through all others to node n-1, instead of a tour from anywhere */
     uint64_t seed;
     int threads;     /* resolved, >= 1                                                          */
     int32_t batch;   /* rollouts a thread advances together; <= 0: chosen                       */

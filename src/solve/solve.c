@@ -22,9 +22,9 @@
 
 enum { MAX_ROLLOUTS = 1 << 20, MAX_BEAM = 4096 };
 /* Of the time for rollouts: local search makes more of a second than another rollout does, so it gets most, unless the caller
- * said how many rollouts there are to be. */
-#define ROLLOUT_SHARE       0.1
-#define ROLLOUT_SHARE_ASKED 0.5
+ * said how many rollouts there are to be, or there are few of them because reconstruction follows. */
+#define ROLLOUT_SHARE     0.1
+#define ROLLOUT_SHARE_SET 0.5
 #define ROLLOUT_GRACE                                                                                        \
     0.5 /* a rollout that is nearly through may take so much longer, as a share of its time */
 #define FASTEST_DECISION                                                                                     \
@@ -66,9 +66,10 @@ static void pass_on_progress(void *user, const invit_progress *p)
     if (r->o.control && r->o.control->progress) r->o.control->progress(r->o.control->user, &progress);
     if (!(r->o.stop_after > 0)) return;
     if (inv_cancelled(r->o.control)) r->stop = 1;
-    if (strcmp(p->stage, "improve") != 0 || p->best < r->best || r->best_at == 0) {
+    bool improves = strcmp(p->stage, "improve") == 0 || strcmp(p->stage, "rebuild") == 0;
+    if (!improves || p->best < r->best || r->best_at == 0) {
         r->best_at = now;
-        r->best = strcmp(p->stage, "improve") == 0 ? p->best : INFINITY;
+        r->best = improves ? p->best : INFINITY;
     } else if (now - r->best_at > r->o.stop_after) {
         r->stop = 1;
     }
@@ -121,15 +122,17 @@ static invit_status construct_invit(run *r, invit_error *err)
     invit_status status = INVIT_OK;
     inv_index *index = NULL;
     inv_prepared *weights = NULL;
-    double part = r->o.rollouts > 0 ? ROLLOUT_SHARE_ASKED : ROLLOUT_SHARE;
+    int64_t stops = r->p->n - (r->p->problem == INVIT_CVRP ? 1 : 0);
+    bool rebuilt = r->o.improve == INV_IMPROVE_NEURAL && !construct_only(r);
+    int32_t rollouts = rebuilt ? inv_rollouts_to_rebuild(r->p->problem, stops) : inv_default_rollouts(stops);
+    double part = r->o.rollouts > 0 || rebuilt ? ROLLOUT_SHARE_SET : ROLLOUT_SHARE;
     double now = inv_now(), share = (r->deadline - now) * part;
     if (share < FASTEST_DECISION * (double)r->p->n) return INVIT_OK;
     inv_limits limits = {now + share, r->control.cancel, r->o.threads};
     status = inv_index_create_within(r->p, &limits, &index, err);
     if (status != INVIT_OK) return status == INVIT_ERR_CANCELLED ? INVIT_OK : status;
     INV_TRY(inv_prepared_create(r->model, INV_PURPOSE_INT8, &weights, err));
-    int64_t stops = r->p->n - (r->p->problem == INVIT_CVRP ? 1 : 0);
-    inv_rollout_options o = {.rollouts = r->o.rollouts ? r->o.rollouts : inv_default_rollouts(stops),
+    inv_rollout_options o = {.rollouts = r->o.rollouts ? r->o.rollouts : rollouts,
                              .decode = r->o.decode,
                              .temperature = r->o.temperature,
                              .beam = r->o.beam,

@@ -33,7 +33,7 @@ invit_status inv_eval_key(const invit_eval_options *o, const char *what, char *k
                                                                                                     "both"};
     const inv_solve_options how = inv_eval_solve(o), *s = &how;
     char models[64] = "";
-    if (s->construct == INVIT_CONSTRUCT_INVIT)
+    if (s->construct == INVIT_CONSTRUCT_INVIT || s->improve != INV_IMPROVE_SEARCH)
         for (int p = 0; p < 2; p++)
             if (o->model[p])
                 snprintf(models + strlen(models), sizeof models - strlen(models), " %s-model=%016llx",
@@ -81,10 +81,11 @@ void inv_eval_label(const invit_eval_options *o, invit_problem problem, char *la
     } else if (how.construct == INVIT_CONSTRUCT_INVIT) {
         name = model_name(m && m->path ? m->path : "model", &n);
     }
+    static const char *const by[] = {"", " with reconstruction", " with search and reconstruction"};
     if (how.seconds > 0)
-        snprintf(label, size, "%.*s + %gs", n, name, how.seconds);
+        snprintf(label, size, "%.*s + %gs%s", n, name, how.seconds, by[how.improve]);
     else if (how.seconds != 0 && how.iterations > 0)
-        snprintf(label, size, "%.*s + %lld steps", n, name, (long long)how.iterations);
+        snprintf(label, size, "%.*s + %lld steps%s", n, name, (long long)how.iterations, by[how.improve]);
     else
         snprintf(label, size, "%.*s", n, name);
 }
