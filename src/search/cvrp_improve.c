@@ -19,9 +19,10 @@
 #include <string.h>
 
 #define NEIGHBOURS       64
-#define NEIGHBOURS_LARGE 20 /* from LARGE nodes on, for memory                                         */
+#define NEIGHBOURS_LARGE 32 /* from LARGE nodes on, for memory                                         */
 #define LARGE            300000
 #define PART             1000 /* customers in a part: its lists and nodes stay in the cache              */
+#define PART_GIVE_UP     4000 /* the same where steps are given up early: 0.05 % shorter on 20,000       */
 #define PART_ROUTES      40   /* routes in a part at least: with ten of them most have a rim as a neighbour */
 #define LEAST_PART       250  /* customers in a part at least, however many threads there are            */
 #define CHAINS           600  /* nodes up to which every thread anneals the whole                        */
@@ -456,9 +457,9 @@ static int32_t choose_parts(search *s, int32_t routes)
 {
     int32_t customers = s->p->n - 1, threads = s->o->threads;
     double route = (double)customers / (routes > 0 ? routes : 1);
-    double size = fmax(PART, PART_ROUTES * route);
     s->chains = s->p->n <= CHAINS || (customers <= PART && threads > customers / LEAST_PART);
     s->give_up = customers >= GIVE_UP_CUSTOMERS && route <= GIVE_UP_ROUTE;
+    double size = fmax(s->give_up ? PART_GIVE_UP : PART, PART_ROUTES * route);
     int32_t parts = (int32_t)(customers / size) + 1;
     return parts < threads ? threads : parts;
 }
