@@ -19,6 +19,8 @@ static void a_configuration_file_cannot_name_another(void **state)
     (void)state;
     assert_int_equal(run("echo 'config = other' > c; invit gen tsp --config c"), 2);
     says("c:1: a configuration file cannot name another one");
+    assert_int_equal(run("yes 'seed = 1' | head -n 20000 | invit gen tsp --config /dev/stdin"), 2);
+    says("expected at most 10000 lines");
     assert_int_equal(run("echo 'confgi = other' > c; invit gen tsp --config c"), 2);
     assert_null(strstr(output, "did you mean"));
 }
