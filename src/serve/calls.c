@@ -151,7 +151,7 @@ static int64_t bytes_as_json(const invit_instance *p)
     matrices += invit_instance_array(p, "durations") != NULL;
     return n * (PER_NODE + PER_NUMBER * matrices * n +
                 PER_CELL * (int64_t)invit_instance_get(p, "table_columns")) +
-           3 * (int64_t)invit_instance_get(p, "table_bytes");
+           3 * (int64_t)invit_instance_get(p, "text_bytes");
 }
 
 static const char no_memory_now[] = "the server's memory is taken by other requests; try again later";
