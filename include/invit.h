@@ -153,7 +153,7 @@ INVIT_API invit_status invit_instance_set(invit_instance *instance, const char *
  * invit_instance_get also knows, 1 for yes: `plain` (no rules and no matrices), `policy` (the policy can construct for
  * it), `timed`, `clock` (times were given as hh:mm), `has_coords`, `symmetric`, `fewest`; and `demand_scale` (the factor
  * that demands were multiplied with), `first_id` (the file's number of node 0), `table_columns` and `table_bytes` (how
- * many columns of the table are kept, and the bytes of their text). */
+ * many columns of the table are kept, and the bytes of their text), `text_bytes` (those of name, labels and table). */
 INVIT_API double invit_instance_get(const invit_instance *instance, const char *name);
 INVIT_API const double *invit_instance_array(const invit_instance *instance, const char *name);
 /* INVIT_ERR_INPUT, with the stop and the rule, when no solution can exist: windows that close before they open, a stop that

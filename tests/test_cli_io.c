@@ -19,6 +19,8 @@ static void a_configuration_file_cannot_name_another(void **state)
     (void)state;
     assert_int_equal(run("echo 'config = other' > c; invit gen tsp --config c"), 2);
     says("c:1: a configuration file cannot name another one");
+    assert_int_equal(run("yes 'seed = 1' | head -n 20000 | invit gen tsp --config /dev/stdin"), 2);
+    says("expected at most 10000 lines");
     assert_int_equal(run("echo 'confgi = other' > c; invit gen tsp --config c"), 2);
     assert_null(strstr(output, "did you mean"));
 }
@@ -93,7 +95,7 @@ static void a_full_disk_or_a_closed_pipe_is_an_error(void **state)
     says("standard output: cannot write");
     assert_int_equal(run("invit gen tsp -n 100000 2>message | true; sleep 0.3; cat message"), 0);
     says("standard output: cannot write: Broken pipe");
-    assert_int_equal(run("(ulimit -f 20; trap '' XFSZ; invit gen tsp -n 100000 -o big.txt); ls"), 0);
+    assert_int_equal(run("(ulimit -f 20; invit gen tsp -n 100000 -o big.txt); ls"), 0);
     says("big.txt: cannot write: File too large");
     assert_null(strstr(strstr(output, "too large"), "big.txt")); /* and no part of it is left */
 }

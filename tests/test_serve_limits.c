@@ -124,6 +124,9 @@ static void who_hangs_up_is_not_solved_for(void **state)
     for (int i = 0; i < 8; i++) { /* 72 s of solving, if they were waited for */
         int s = begin(f, NULL, "POST", "/v1/solve", body);
         nap(0.05);
+        if (i % 2)
+            assert_int_equal(send(s, "GET", 3, MSG_NOSIGNAL),
+                             3); /* nobody reads that before it is answered */
         close(s);
     }
     double began = now();
@@ -191,6 +194,7 @@ static void json_that_unfolds_is_refused(void **state)
     strcpy(at, "0]}");
     long before = resident();
     expect(f, "POST", "/v1/jobs", JSON, body, 413, "unfolds to more memory");
+    expect(f, "POST", "/v1/parse", "text/plain", body, 413, "unfolds to more memory");
     assert_true(resident() - before < (64 << 20));
     free(body);
     expect(f, "POST", "/v1/generate", JSON, "{\"size\": 900000}", 503, "memory");
@@ -391,10 +395,12 @@ static void names_origins_and_methods(void **state)
     expect_raw(f, request, 403, "--cors");
     snprintf(request, sizeof request, parse, "http://localhost:1");
     expect_raw(f, request, 200, "coords");
+    expect_raw(f, "\x1b[31mGET\x07 /v1/\x1b[0m HTTP/1.1\r\nHost: localhost\r\n" CLOSE, 404, "no such call");
     finish(f);
     assert_true(read(file, log, sizeof log - 1) > 0);
     assert_non_null(strstr(log, " 127.0.0.1 GET /v1/health 200 "));
     assert_non_null(strstr(log, " POST /v1/parse 403 "));
+    assert_non_null(strstr(log, " ?[31mGET? /v1/?[0m 404 "));
     close(file);
     unlink(path);
 }

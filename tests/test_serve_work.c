@@ -103,6 +103,18 @@ static char *matrix_body(int n)
 }
 
 /* Jobs that are kept with their matrices are within the budget: the oldest make room. */
+/* The job's end. */
+static void wait_for(const fixture *f, const char *id)
+{
+    for (bool done = false; !done; nap(0.05)) {
+        char path[80];
+        snprintf(path, sizeof path, "/v1/jobs/%s", id);
+        char *answer = ask(f, "GET", path, JSON, "");
+        done = strstr(answer, "\"state\":\"done\"") != NULL;
+        free(answer);
+    }
+}
+
 static void matrices_count(void **state)
 {
     (void)state;
@@ -114,14 +126,33 @@ static void matrices_count(void **state)
     assert_int_equal(status_of(answer), 202);
     get_id(answer, id);
     free(answer);
-    for (char path[80];; nap(0.05)) {
-        snprintf(path, sizeof path, "/v1/jobs/%s", id);
-        answer = ask(f, "GET", path, JSON, "");
-        bool done = strstr(answer, "\"state\":\"done\"") != NULL;
-        free(answer);
-        if (done) break;
-    }
+    wait_for(f, id);
     assert_true(used_by(f) > 8L * NODES * NODES);
+    free(body);
+    finish(f);
+}
+
+static void names_and_labels_count(void **state)
+{
+    (void)state;
+    enum { LENGTH = 4 << 20 };
+    serve_options o = defaults();
+    o.memory = 256 << 20;
+    fixture *f = start(&o);
+    char *text = malloc(LENGTH + 1), *body = malloc(2 * LENGTH + 200), id[33];
+    memset(text, 'x', LENGTH);
+    text[LENGTH] = 0;
+    sprintf(body,
+            "{\"time\":0,\"instance\":{\"coords\":[[0,0],[1,1]],\"name\":\"%s\",\"labels\":[\"%s\",\"\"]}}",
+            text, text);
+    char *answer = ask(f, "POST", "/v1/jobs", JSON, body);
+    assert_int_equal(status_of(answer), 202);
+    get_id(answer, id);
+    free(answer);
+    wait_for(f, id);
+    assert_true(used_by(f) >
+                4L * LENGTH); /* twice in the instance, and the name in the solution and the last event */
+    free(text);
     free(body);
     finish(f);
 }
@@ -190,6 +221,7 @@ int main(void)
         cmocka_unit_test(work_for_clients_that_left_is_not_begun),
         cmocka_unit_test(the_end_does_not_wait_for_what_was_not_begun),
         cmocka_unit_test(matrices_count),
+        cmocka_unit_test(names_and_labels_count),
         cmocka_unit_test(memory_goes_back_to_the_system),
         cmocka_unit_test(an_unwanted_body_is_the_last),
     };

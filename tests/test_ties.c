@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/time.h>
+#include <time.h>
 
 enum { N = 40000, PATTERNS = 5 };
 /* Quadratic work takes minutes at this size; what is asked for here is a second. Far above what a busy machine or a
@@ -150,10 +151,42 @@ static void cancelling_is_heeded(void **state)
     }
 }
 
+/* Places so near each other that all distances between them are 0: nothing tells where not to look for the nearest. In
+ * processor time, of which other programs take nothing. */
+static void nearest_keeps_time_where_distances_underflow(void **state)
+{
+    enum { CLUMP = 200000, SECONDS = 5 };
+    (void)state;
+    invit_error err = {0};
+    invit_instance *p = NULL;
+    invit_solution *s = NULL;
+    invit_options *o = invit_options_create();
+    double *xy = malloc(2 * CLUMP * sizeof *xy);
+    assert_true(o && xy);
+    for (int i = 0; i < CLUMP; i++) {
+        xy[2 * i] = i * 1e-200;
+        xy[2 * i + 1] = (int)(i * 7919L % 100003) * 1e-200;
+    }
+    xy[0] = xy[1] = 1;
+    assert_int_equal(invit_instance_create_tsp(xy, CLUMP, INVIT_EXACT, &p, &err), INVIT_OK);
+    assert_int_equal(invit_options_set(o, "construct", "nearest", &err), INVIT_OK);
+    assert_int_equal(invit_options_set(o, "time", "1", &err), INVIT_OK);
+    assert_int_equal(invit_options_set(o, "threads", "1", &err), INVIT_OK);
+    clock_t begun = clock();
+    assert_int_equal(invit_solve(p, NULL, o, &s, &err), INVIT_OK);
+    double seconds = (double)(clock() - begun) / CLOCKS_PER_SEC;
+    if (seconds > SECONDS) fail_msg("%.1f s of processor time", seconds);
+    invit_solution_destroy(s);
+    invit_options_destroy(o);
+    invit_instance_destroy(p);
+    free(xy);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(tours_of_ties), cmocka_unit_test(routes_of_ties),
                                        cmocka_unit_test(constructions_end_without_a_limit),
-                                       cmocka_unit_test(cancelling_is_heeded)};
+                                       cmocka_unit_test(cancelling_is_heeded),
+                                       cmocka_unit_test(nearest_keeps_time_where_distances_underflow)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* invit: one program, one file a subcommand (cmd_NAME.c with `int cmd_NAME(int argc, char **argv)`). */
+#include "base/json_memory.h"
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -100,8 +101,10 @@ static void guard_standard_streams(void)
 int main(int argc, char **argv)
 {
     guard_standard_streams();
+    inv_json_watch();
     setlocale(LC_CTYPE, "");  /* file names; numbers keep their decimal point */
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error with a message, not a silent death */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error with a message, not a silent death; */
+    signal(SIGXFSZ, SIG_IGN); /* and so is a file larger than `ulimit -f` */
     int code = run(argc, argv);
     errno = 0;
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == CLI_OK)

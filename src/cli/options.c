@@ -339,6 +339,8 @@ static int skip_mark(const char *path, char **line)
     return CLI_GO;
 }
 
+enum { MOST_LINES = 10000 }; /* of a configuration: a pipe that does not end does not fill the memory */
+
 static int read_config(const cli_spec *spec, void *values, cli_args *args, const char *path)
 {
     FILE *file = fopen(path, "r");
@@ -350,6 +352,10 @@ static int read_config(const cli_spec *spec, void *values, cli_args *args, const
     for (; code == CLI_GO && inv_getline(&line, &room, file) >= 0; number++) {
         char where[512], *key = line;
         if (number == 1 && (code = skip_mark(path, &key)) != CLI_GO) break;
+        if (number > MOST_LINES) {
+            code = cli_bad_usage("%s: expected at most %d lines", path, MOST_LINES);
+            break;
+        }
         char *value;
         snprintf(where, sizeof where, "%s:%d: ", path, number);
         char *text = key;

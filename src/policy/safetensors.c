@@ -1,7 +1,10 @@
 #include "policy/safetensors.h"
 
 #include "base/file.h"
+#include "base/json_memory.h"
+#include "base/json_size.h"
 #include "base/json_text.h"
+#include "base/memory.h"
 #include "base/outfile.h"
 
 #include <errno.h>
@@ -178,7 +181,8 @@ invit_status inv_safetensors_parse(const uint8_t *bytes, size_t size, const char
                         "%s: header of %llu bytes in a file of %zu: not a safetensors file or truncated",
                         file, (unsigned long long)length, size);
     json_error_t why;
-    s.header = json_loadb((const char *)bytes + 8, (size_t)length, JSON_REJECT_DUPLICATES, &why);
+    INV_CHECK(inv_memory_expect(inv_json_size_of((const char *)bytes + 8, (size_t)length), file, err));
+    s.header = inv_json_load((const char *)bytes + 8, (size_t)length, JSON_REJECT_DUPLICATES, &why);
     if (!json_is_object(s.header)) {
         status = inv_fail(err, INVIT_ERR_INPUT, "%s: header is not a JSON object: %s", file,
                           s.header ? "expected {...}" : why.text);

@@ -1,5 +1,6 @@
 #include "policy/weights.h"
 
+#include "base/json_memory.h"
 #include "base/json_text.h"
 #include "base/names.h"
 
@@ -228,7 +229,7 @@ invit_status invit_model_load(const char *path, invit_model **out, invit_error *
 static json_t *all_metadata(const struct invit_model *m)
 {
     json_t *all = inv_config_to_metadata(&m->config), *value;
-    json_t *extra = m->metadata ? json_loads(m->metadata, 0, NULL) : NULL;
+    json_t *extra = m->metadata ? inv_json_load(m->metadata, strlen(m->metadata), 0, NULL) : NULL;
     bool whole = all && (extra || !m->metadata);
     const char *key;
     json_object_foreach(extra, key, value)

@@ -187,12 +187,22 @@ invit_status invit_instance_set_labels(invit_instance *p, const char *const *lab
             at[i] = bytes;
             bytes = (size_t)(inv_put_utf8(text + bytes, labels[i], strlen(labels[i])) + 1 - text);
         }
+        char *tight = realloc(text, bytes);
+        if (tight) text = tight;
     }
     free(p->labels);
     free(p->label_at);
     p->labels = text;
     p->label_at = at;
     return INVIT_OK;
+}
+
+size_t inv_text_bytes(const invit_instance *p)
+{
+    size_t bytes = strlen(p->name);
+    if (p->table) bytes += p->table->bytes;
+    if (p->labels) bytes += p->label_at[p->n - 1] + strlen(p->labels + p->label_at[p->n - 1]);
+    return bytes;
 }
 
 const char *invit_instance_label(const invit_instance *p, int64_t node)

@@ -5,6 +5,9 @@
 #include "problem/freeze.h"
 #include "problem/table_json.h"
 
+#include "base/json_memory.h"
+#include "base/json_size.h"
+#include "base/memory.h"
 #include "base/names.h"
 #include "base/number.h"
 
@@ -262,15 +265,31 @@ done:
     return status;
 }
 
-static size_t hand_on(void *buffer, size_t size, void *user)
+/* What is read, and what it takes: refused as soon as there is no memory for the next STEP of it. */
+typedef struct source {
+    inv_text *text;
+    inv_json_size size;
+    int64_t expected;
+    invit_status status;
+    invit_error *err;
+} source;
+
+enum { STEP = 256 << 20 };
+
+static size_t hand_on(void *buffer, size_t room, void *user)
 {
-    inv_text *t = user;
+    source *s = user;
+    inv_text *t = s->text;
     if (inv_text_at_end(t)) return 0;
     size_t n = (size_t)(t->end - t->at);
-    if (n > size) n = size;
+    if (n > room) n = room;
     memcpy(buffer, t->at, n);
+    inv_json_size_add(&s->size, t->at, n);
     t->at += n;
-    return n;
+    if (s->size.bytes < s->expected) return n;
+    s->expected += STEP;
+    s->status = inv_memory_expect(STEP, "reading JSON", s->err);
+    return s->status == INVIT_OK ? n : (size_t)-1;
 }
 
 invit_status inv_read_json(inv_text *t, inv_read_state *state, invit_instance **out, invit_error *err)
@@ -278,10 +297,15 @@ invit_status inv_read_json(inv_text *t, inv_read_state *state, invit_instance **
     *out = NULL;
     if (state->index > 0) return INVIT_OK;
     json_error_t wrong;
-    json_t *object = json_load_callback(hand_on, t, JSON_REJECT_DUPLICATES, &wrong);
-    INV_CHECK(inv_text_status(t, err));
-    if (!object) return inv_text_fail(t, wrong.line, INVIT_ERR_INPUT, err, "JSON: %.200s", wrong.text);
-    invit_status status = build(object, out, err);
+    source s = {.text = t, .expected = STEP, .err = err};
+    int64_t failures = inv_json_failures();
+    json_t *object = json_load_callback(hand_on, &s, JSON_REJECT_DUPLICATES, &wrong);
+    if (s.status == INVIT_OK) s.status = inv_text_status(t, err);
+    if (s.status == INVIT_OK && inv_json_failures() != failures)
+        s.status = inv_no_memory(err, INV_TEXT_WINDOW);
+    if (s.status == INVIT_OK && !object)
+        s.status = inv_text_fail(t, wrong.line, INVIT_ERR_INPUT, err, "JSON: %.200s", wrong.text);
+    if (s.status == INVIT_OK) s.status = build(object, out, err);
     json_decref(object);
-    return status;
+    return s.status;
 }

@@ -514,6 +514,7 @@ double invit_instance_get(const invit_instance *p, const char *name)
     if (strcmp(name, "first_id") == 0) return p->first_id;
     if (strcmp(name, "table_columns") == 0) return p->table ? p->table->columns : 0;
     if (strcmp(name, "table_bytes") == 0) return p->table ? (double)p->table->bytes : 0;
+    if (strcmp(name, "text_bytes") == 0) return (double)inv_text_bytes(p);
     if (!r) return NAN;
     if (strcmp(name, "speed") == 0) /* as it is set: km/h on the globe */
         return r->speed == 1                                  ? NAN

@@ -2,6 +2,7 @@
  * "dialect": "semicolon bom"}. Member "table" of a problem, and how programs give and get it. */
 #include "problem/table_json.h"
 
+#include "base/json_memory.h"
 #include "base/number.h"
 #include "problem/csv_columns.h"
 
@@ -169,7 +170,7 @@ invit_status inv_instance_set_table(invit_instance *p, const char *json, invit_e
         p->table = NULL;
         return INVIT_OK;
     }
-    json_t *object = json_loads(json, JSON_REJECT_DUPLICATES, &wrong);
+    json_t *object = inv_json_load(json, strlen(json), JSON_REJECT_DUPLICATES, &wrong);
     if (!object)
         return inv_fail(err, INVIT_ERR_INPUT, "\"table\": JSON, line %d: %.200s", wrong.line, wrong.text);
     invit_status status = inv_table_from_json(object, p, err);

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { LOOK_AT_CLOCK = 4096 };
+enum { LOOK_AT_CLOCK = 64 }; /* steps: where distances underflow, a step looks at every node */
 
 /* Nodes at one place, as rings in the order of their numbers: the nearest nodes are known there without a search, which
  * would look at all of them every time. */

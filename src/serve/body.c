@@ -1,4 +1,5 @@
 /* Bodies: kept within the budget, and read as JSON only when there is room for what they unfold to. */
+#include "base/json_size.h"
 #include "serve/calls.h"
 #include "serve/memory.h"
 
@@ -33,43 +34,14 @@ bool body_take(request *r, const char *bytes, size_t count)
     return true;
 }
 
-/* At most what Jansson allocates for a character outside of strings: an object is a table of eight buckets, an array has eight
- * places, and every comma or colon may bring a value. Three bytes "{}," become 300. */
-static int64_t parsed_bytes(char c)
+bool body_take_memory(request *r, int64_t needs)
 {
-    switch (c) {
-    case '{':
-        return 320;
-    case '[':
-        return 160;
-    case ',':
-    case ':':
-        return 48;
-    default:
-        return 0;
-    }
-}
-
-/* The same for a text. */
-static int64_t unfolded(const char *text, size_t length)
-{
-    int64_t bytes = 0;
-    bool quoted = false;
-    for (size_t i = 0; i < length; i++) {
-        char c = text[i];
-        if (quoted) {
-            if (c == '\\')
-                i++;
-            else
-                quoted = c != '"';
-        } else if (c == '"') {
-            quoted = true;
-            bytes += 64;
-        } else {
-            bytes += parsed_bytes(c);
-        }
-    }
-    return bytes + (int64_t)length;
+    if (serve_take(r->server, needs)) return true;
+    bool never = needs > r->server->budget.limit;
+    serve_error(r, never ? 413 : 503,
+                never ? "this body unfolds to more memory than the server may use"
+                      : "the server's memory is taken by other requests; try again later");
+    return false;
 }
 
 json_t *body_object(request *r)
@@ -79,14 +51,8 @@ json_t *body_object(request *r)
         serve_error(r, 415, "send JSON, with Content-Type: application/json");
         return NULL;
     }
-    int64_t needs = unfolded(r->body ? r->body : "", r->length);
-    if (!serve_take(r->server, needs)) {
-        bool never = needs > r->server->budget.limit;
-        serve_error(r, never ? 413 : 503,
-                    never ? "this JSON unfolds to more memory than the server may use"
-                          : "the server's memory is taken by other requests; try again later");
-        return NULL;
-    }
+    int64_t needs = inv_json_size_of(r->body, r->length);
+    if (!body_take_memory(r, needs)) return NULL;
     json_error_t error;
     memory_begin();
     json_t *o = json_loadb(r->body ? r->body : "", r->length, JSON_REJECT_DUPLICATES, &error);

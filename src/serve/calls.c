@@ -1,6 +1,7 @@
 /* The calls of the JSON API, in the order of web/openapi.json. */
 #include "serve/calls.h"
 
+#include "base/json_size.h"
 #include "base/lines.h"
 #include "serve/requests.h"
 #include "serve/wire.h"
@@ -150,7 +151,7 @@ static int64_t bytes_as_json(const invit_instance *p)
     matrices += invit_instance_array(p, "durations") != NULL;
     return n * (PER_NODE + PER_NUMBER * matrices * n +
                 PER_CELL * (int64_t)invit_instance_get(p, "table_columns")) +
-           3 * (int64_t)invit_instance_get(p, "table_bytes");
+           3 * (int64_t)invit_instance_get(p, "text_bytes");
 }
 
 static const char no_memory_now[] = "the server's memory is taken by other requests; try again later";
@@ -203,6 +204,14 @@ static void refuse_file(request *r, const invit_error *err)
                              wire_text(err->message), "needs", "capacity"));
 }
 
+/* What reading the body takes, at most. */
+static int64_t bytes_when_read(const request *r)
+{
+    enum { PER_BYTE = 12 }; /* of a text that is not JSON */
+    if (request_is_json(r->body, r->length)) return inv_json_size_of(r->body, r->length);
+    return PER_BYTE * (int64_t)r->length;
+}
+
 /* Any format the library reads. What the file says goes before ?capacity=. */
 void call_parse(request *r)
 {
@@ -212,11 +221,10 @@ void call_parse(request *r)
     long long capacity = given ? strtoll(given, NULL, 10) : 0;
     char name[120];
     json_t *remarks = json_array();
-    int64_t needs = 12 * (int64_t)r->length; /* what the readers keep of a text, at most */
+    int64_t needs = bytes_when_read(r);
     get_file_name(r, name, sizeof name);
-    if (!serve_take(r->server, needs)) {
+    if (!body_take_memory(r, needs)) {
         json_decref(remarks);
-        serve_error(r, 503, no_memory_now);
         return;
     }
     err.code =

@@ -98,6 +98,8 @@ void stream_end(struct stream *s);
 /* ---- bodies (body.c) ---- */
 bool body_take(request *r, const char *bytes, size_t count); /* false: no memory */
 void body_drop(request *r);
+/* Takes what reading the body needs of the budget; false with the answer made. */
+bool body_take_memory(request *r, int64_t needs);
 /* The body as a JSON object, or NULL with the answer made. */
 json_t *body_object(request *r);
 void body_release_object(request *r, json_t *object);

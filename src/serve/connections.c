@@ -1,9 +1,10 @@
+#define _GNU_SOURCE /* POLLRDHUP */
 #include "base/clock.h"
 #include "serve/connections.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -224,12 +225,12 @@ static void leave_locked(connections *all, connection *c)
     leave(c->user);
 }
 
-/* A client that closes its sending side while it waits counts as gone, as it does for other servers. */
+/* A client that closes its sending side while it waits counts as gone, as it does for other servers; also one that has
+ * sent more before, which nobody reads while it waits. */
 static bool hung_up(const connection *c)
 {
-    char byte;
-    ssize_t n = recv(c->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+    struct pollfd p = {.fd = c->socket, .events = POLLRDHUP};
+    return poll(&p, 1, 0) > 0;
 }
 
 void connections_look_after(connections *all)

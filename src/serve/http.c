@@ -352,21 +352,28 @@ enum MHD_Result serve_handle(void *context, struct MHD_Connection *connection, c
     return answer(r);
 }
 
+static void hide_odd(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text <= 0x20 || (unsigned char)*text >= 0x7f) *text = '?';
+}
+
 /* One line per request: when, who, what, how it went. A job's id is a secret, so only its beginning is told. */
 static void write_log(const request *r, enum MHD_RequestTerminationCode code)
 {
-    char when[32], url[200];
+    char when[32], method[17], url[200];
     time_t t = time(NULL);
     struct tm parts;
     strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &parts));
     snprintf(url, sizeof url, "%s", r->url);
     char *id = r->id[0] ? strstr(url, r->id) : NULL;
     if (id) memset(id + 8, '.', 24);
-    for (char *at = url; *at; at++)
-        if ((unsigned char)*at <= 0x20 || (unsigned char)*at >= 0x7f) *at = '?';
-    fprintf(r->server->log, "%s %s %.16s %s %u %lld %.1f ms%s\n", when, connection_address(r->from),
-            r->method, url, r->status, (long long)(r->answer_bytes < 0 ? 0 : r->answer_bytes),
-            1e3 * (inv_now() - r->began), code == MHD_REQUEST_TERMINATED_COMPLETED_OK ? "" : " broken off");
+    snprintf(method, sizeof method, "%s", r->method);
+    hide_odd(method);
+    hide_odd(url);
+    fprintf(r->server->log, "%s %s %s %s %u %lld %.1f ms%s\n", when, connection_address(r->from), method, url,
+            r->status, (long long)(r->answer_bytes < 0 ? 0 : r->answer_bytes), 1e3 * (inv_now() - r->began),
+            code == MHD_REQUEST_TERMINATED_COMPLETED_OK ? "" : " broken off");
     fflush(r->server->log);
 }
 

@@ -222,7 +222,7 @@ static int64_t bytes_of(const invit_instance *p)
     matrices += invit_instance_array(p, "distances") != NULL;
     matrices += invit_instance_array(p, "durations") != NULL;
     return n * (PER_NODE + matrices * n * (int64_t)sizeof(double)) +
-           (int64_t)invit_instance_get(p, "table_bytes");
+           (int64_t)invit_instance_get(p, "text_bytes");
 }
 
 invit_status job_submit(job_pool *pool, job_request *request, job **out, invit_error *err)

@@ -1,28 +1,15 @@
 #include "serve/memory.h"
 
-#include <jansson.h>
-#include <stdlib.h>
+#include "base/json_memory.h"
 
-static _Thread_local bool failed; /* Jansson's allocators get no context: a thread makes one text at a time */
-
-static void *watched_malloc(size_t size)
-{
-    void *block = malloc(size);
-    if (!block) failed = true;
-    return block;
-}
-
-void memory_watch_json(void)
-{
-    json_set_alloc_funcs(watched_malloc, free);
-}
+static _Thread_local int64_t before;
 
 void memory_begin(void)
 {
-    failed = false;
+    before = inv_json_failures();
 }
 
 bool memory_failed(void)
 {
-    return failed;
+    return inv_json_failures() != before;
 }

@@ -160,6 +160,15 @@ static invit_status parse(const char *text, size_t length, const char *name, int
     return status;
 }
 
+bool request_is_json(const char *text, size_t length)
+{
+    invit_reader *reader = NULL;
+    if (!length || invit_reader_open_memory(text, length, "body", &reader, NULL) != INVIT_OK) return false;
+    bool json = invit_reader_format(reader) == INVIT_FORMAT_JSON;
+    invit_reader_close(reader);
+    return json;
+}
+
 /* The reader's message for a table with demands and no capacity names the option that gives one. */
 bool request_needs_capacity(const invit_error *err)
 {

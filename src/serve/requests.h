@@ -26,6 +26,8 @@ invit_status request_generate(const json_t *o, int64_t max_nodes, invit_instance
  * demands and do not say theirs. What the reader remarks is added to the array `remarks`. */
 invit_status request_parse(const char *text, size_t length, const char *name, int64_t capacity,
                            int64_t max_nodes, invit_instance **out, json_t *remarks, invit_error *err);
+/* Would request_parse read it as JSON? */
+bool request_is_json(const char *text, size_t length);
 /* Did request_parse want a capacity? */
 bool request_needs_capacity(const invit_error *err);
 

@@ -1,8 +1,8 @@
 /* The server from its start to its end. */
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "base/json_memory.h"
 #include "base/outfile.h"
-#include "serve/memory.h"
 #include "serve/calls.h"
 
 #include <arpa/inet.h>
@@ -201,7 +201,7 @@ invit_status serve_run(const serve_options *o, const volatile int *stop, void (*
     bool loopback;
     struct sockaddr_storage address;
     server s;
-    memory_watch_json();
+    inv_json_watch();
 #ifdef __GLIBC__
     /* Every job makes large blocks and leaves small ones behind. Large ones from the system, always, or the
      * small ones that are kept pin a hole of some megabytes each. */

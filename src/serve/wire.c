@@ -1,5 +1,6 @@
 #include "serve/wire.h"
 
+#include "base/json_memory.h"
 #include "base/json_text.h"
 #include "base/longitude.h"
 #include "base/names.h"
@@ -167,7 +168,7 @@ static bool write_table(const invit_instance *p, json_t *o)
     char *text = NULL;
     size_t length = 0;
     invit_status status = invit_instance_table(p, &text, &length, NULL);
-    json_t *table = text ? json_loadb(text, length, 0, NULL) : NULL;
+    json_t *table = text ? inv_json_load(text, length, 0, NULL) : NULL;
     bool whole = status == INVIT_OK && (!text || table);
     if (table) json_object_set_new(o, "table", table);
     free(text);

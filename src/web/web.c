@@ -1,6 +1,7 @@
 /* The solver in a browser: what the page asks of a server, answered without one. Compiled to WebAssembly (make web) and
  * called by worker.js. Every call takes and gives JSON texts in the API's words, and keeps nothing but the models. */
 #include "serve/solve.h"
+#include "base/json_memory.h"
 #include "base/json_text.h"
 #include "serve/memory.h"
 #include "serve/wire.h"
@@ -63,7 +64,7 @@ void job_add_event(job *j, const char *name, json_t *data)
 
 static void begin(void)
 {
-    memory_watch_json();
+    inv_json_watch();
     memory_begin();
 }
 

@@ -1,5 +1,6 @@
 /* invit eval ablation: the paper's variants, trained from nothing at equal compute. */
 #include "invit_lab.h"
+#include "base/json_memory.h"
 #include "base/names.h"
 #include "base/lines.h"
 #include "lab/eval/eval.h"
@@ -96,7 +97,7 @@ static int64_t logged_states(const char *run)
     snprintf(path, sizeof path, "%s/log.jsonl", run);
     FILE *f = fopen(path, "r");
     while (f && inv_getline(&line, &room, f) >= 0) {
-        json_t *o = json_loads(line, 0, NULL);
+        json_t *o = inv_json_load(line, strlen(line), 0, NULL);
         json_t *count = json_object_get(o, "states");
         if (count) states = json_integer_value(count);
         json_decref(o);

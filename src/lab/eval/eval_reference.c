@@ -9,6 +9,7 @@
 #include "lab/eval/eval.h"
 
 #include "base/clock.h"
+#include "base/json_memory.h"
 #include "base/json_text.h"
 #include "base/lines.h"
 #include "base/number.h"
@@ -186,7 +187,7 @@ static invit_status check_provenance(const reference_file *f, const char *instan
                                      invit_error *err)
 {
     json_error_t why;
-    json_t *all = json_load_file(f->provenance, 0, &why);
+    json_t *all = inv_json_load_file(f->provenance, 0, &why);
     if (!all) return inv_fail(err, INVIT_ERR_INPUT, "%s:%d: %s", f->provenance, why.line, why.text);
     const char *theirs = json_string_value(json_object_get(all, "instances"));
     if (!theirs || !json_is_array(json_object_get(all, "runs")) || strcmp(theirs, instances) != 0) {

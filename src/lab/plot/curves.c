@@ -1,6 +1,7 @@
 /* Curves: anytime traces of the solver, and training runs. */
 #include "invit_lab.h"
 #include "base/error.h"
+#include "base/json_memory.h"
 #include "base/lines.h"
 #include "lab/plot/chart.h"
 #include "lab/plot/curves.h"
@@ -210,7 +211,7 @@ static invit_status read_log(const char *run, log_table *t, invit_error *err)
     for (; inv_getline(&line, &room, file) >= 0; number++) {
         json_error_t problem;
         if (line[strspn(line, " \t\r\n")] == 0) continue;
-        object = json_loads(line, 0, &problem);
+        object = inv_json_load(line, strlen(line), 0, &problem);
         if (!json_is_object(object)) {
             /* a run that was killed may leave half a line at its end */
             if (!strchr(line, '\n')) break;

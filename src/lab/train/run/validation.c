@@ -2,6 +2,7 @@
  * lengths the expert found once. */
 #include "lab/train/run/evaluation.h"
 
+#include "base/json_memory.h"
 #include "base/outfile.h"
 #include "lab/train/data/demonstration.h"
 #include "lab/train/data/length.h"
@@ -65,7 +66,7 @@ static void label_item(void *context, int member, int item)
 static bool read_lengths(const char *path, double *length, int32_t count)
 {
     json_error_t where;
-    json_t *root = json_load_file(path, 0, &where);
+    json_t *root = inv_json_load_file(path, 0, &where);
     bool fine = json_is_array(root) && json_array_size(root) == (size_t)count;
     for (int32_t i = 0; fine && i < count; i++) {
         length[i] = json_number_value(json_array_get(root, (size_t)i));
