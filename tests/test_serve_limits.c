@@ -194,6 +194,8 @@ static void json_that_unfolds_is_refused(void **state)
     strcpy(at, "0]}");
     long before = resident();
     expect(f, "POST", "/v1/jobs", JSON, body, 413, "unfolds to more memory");
+    assert_true(resident() - before < (64 << 20));
+    before = resident();
     expect(f, "POST", "/v1/parse", "text/plain", body, 413, "unfolds to more memory");
     assert_true(resident() - before < (64 << 20));
     free(body);
