@@ -76,9 +76,9 @@ struct invit_solution {
     inv_solved solved;
 };
 
-/* Allocates the arrays (uninitialised) for n nodes; demand only for CVRP. */
-/* Of its name, labels and table. */
+/* Bytes of its name, labels and table. */
 size_t inv_text_bytes(const invit_instance *p);
+/* Allocates the arrays (uninitialised) for n nodes; demand only for CVRP. */
 invit_status inv_instance_alloc(invit_problem problem, int64_t n, invit_instance **out, invit_error *err);
 invit_status inv_solution_alloc(int32_t routes, int64_t nodes, invit_solution **out, invit_error *err);
 invit_status inv_solution_copy(const invit_solution *from, invit_solution **out, invit_error *err);
