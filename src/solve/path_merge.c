@@ -24,7 +24,8 @@ size_t inv_path_merge_room(int32_t n)
 static merging lay_out(void *scratch, int32_t n)
 {
     double *d = scratch;
-    int32_t *i = (int32_t *)(d + 3 * (size_t)n);
+    void *behind = d + 3 * (size_t)n;
+    int32_t *i = behind;
     return (merging){d, d + n, d + 2 * (size_t)n, i, i + n, i + 2 * (size_t)n};
 }
 
