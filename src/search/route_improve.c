@@ -27,10 +27,11 @@
 #define LONG_FALL      30.0  /* seconds, when there is no limit                                       */
 #define SHORT_SHARE    0.05  /* of the budget goes into a first fast fall of the temperature         */
 #define SAVING_SHARE   0.3   /* of the budget goes into fewer routes, where these count first         */
-#define SHORT_FIRST    100   /* steps per customer from which there is a short fall first              */
+#define MANY_STEPS     1000
+#define SHORT_FIRST    100 /* steps per customer from which there is a short fall first              */
 /* Temperatures, in units of the mean edge between customers. The hot ones grow with the customers in a route: the longer
  * routes are, the more edges must change together. 4,000 customers with windows in routes of 37 ended 7 to 10 % shorter from
- * 8 than from 0.3 to 1, with 10 to 300 steps each. */
+ * 8 than from 0.3 to 1, with 10 to 300 steps each. MANY_STEPS per customer need no more than HOT_WINDOWS there. */
 #define HOT                2.0
 #define LONG_ROUTE         20.0
 #define HOT_WINDOWS        3.0
@@ -349,10 +350,11 @@ static double budget_left(const search *s)
     return o->deadline < INFINITY ? o->deadline - inv_now() : LONG_FALL;
 }
 
-static double hot_temperature(const search *s)
+static double hot_temperature(const search *s, double per_customer)
 {
     bool windows = s->p->rules && s->p->rules->earliest;
     double route = (double)(s->p->n - 1) / s->now->routes;
+    if (windows && per_customer >= MANY_STEPS) return HOT_WINDOWS;
     double hot =
         windows ? HOT_WINDOWS * fmax(1, route / LONG_ROUTE_WINDOWS) : HOT * fmax(1, route / LONG_ROUTE);
     return fmin(HOTTEST, hot);
@@ -370,7 +372,7 @@ static invit_status anneal_to_the_limit(search *s, invit_error *err)
     }
     double budget = budget_left(s);
     double per_customer = budget * (counted ? 1 : s->speed) / s->p->n;
-    double hot = inv_fall_first(o, hot_temperature(s), COLD, per_customer);
+    double hot = inv_fall_first(o, hot_temperature(s, per_customer), COLD, per_customer);
     if (per_customer >= SHORT_FIRST) {
         INV_CHECK(anneal(s, counted ? ceil(SHORT_SHARE * budget) : SHORT_SHARE * budget, WARM, COLD, err));
         if (limited) budget = budget_left(s);
