@@ -27,11 +27,11 @@
 #define LONG_FALL      30.0  /* seconds, when there is no limit                                       */
 #define SHORT_SHARE    0.05  /* of the budget goes into a first fast fall of the temperature         */
 #define SAVING_SHARE   0.3   /* of the budget goes into fewer routes, where these count first         */
-#define MANY_STEPS     1000
-#define SHORT_FIRST    100 /* steps per customer from which there is a short fall first              */
+#define MANY_STEPS     1000  /* per customer, with which windows need no hotter falls                    */
+#define SHORT_FIRST    100   /* steps per customer from which there is a short fall first              */
 /* Temperatures, in units of the mean edge between customers. The hot ones grow with the customers in a route: the longer
  * routes are, the more edges must change together. 4,000 customers with windows in routes of 37 ended 7 to 10 % shorter from
- * 8 than from 0.3 to 1, with 10 to 300 steps each. MANY_STEPS per customer need no more than HOT_WINDOWS there. */
+ * 8 than from 0.3 to 1, with 10 to 300 steps each. */
 #define HOT                2.0
 #define LONG_ROUTE         20.0
 #define HOT_WINDOWS        3.0

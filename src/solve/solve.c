@@ -368,7 +368,7 @@ static invit_status check_and_measure(run *r, invit_error *err)
 
 /* Measured at the peak, the instance itself not counted: TSPs of ten million nodes, CVRPs of a million. */
 #define TSP_BYTES_PER_NODE  90
-#define CVRP_BYTES_PER_NODE 310
+#define CVRP_BYTES_PER_NODE 260
 
 /* What will not fit is refused now, not after minutes. Matrices are there already, and larger than all else. */
 static invit_status check_memory(const run *r, invit_error *err)
